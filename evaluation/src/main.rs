@@ -10,27 +10,20 @@
 //! cargo run --release -p guira-evaluation
 //! ```
 //!
-//! Counts (loads, rates, bits, cache lines) use all cores. What is timed (Table 3, Figures 5 to 8) runs
-//! on one pinned thread, so leave the machine idle during a
-//! run. All filters have the same pages of memory: none has huge ones. Each timed figure is the
-//! median of at least five rounds in which the filters take turns, with the minimum and the maximum
-//! beside it. If the ranges of two compared speeds overlap, the verdict says so. `--smoke` has as
-//! many rounds, but tiny tables; it shows only that everything works.
+//! Counts (loads, rates, bits, cache lines) use all cores. What is timed (Table 3, Figures 5 to 8)
+//! runs on one pinned thread, so leave the machine idle during a run. All filters have the same
+//! pages of memory: none has huge ones. Each timed figure is the median of at least five rounds in
+//! which the filters take turns, with the minimum and the maximum beside it. If the ranges of two
+//! compared speeds overlap, the verdict says so. `--smoke` has as many rounds, but tiny tables; it
+//! shows only that everything works.
 //!
-//! - `--only NAME` runs the experiments whose names contain NAME: `table-1` to `table-3`,
-//!   `figure-2` to `figure-8`, `login-loads`, `section-3`, `theory`. You can repeat the option. Each
-//!   run replaces `evaluation/report/`, so copy a report that you want to keep.
-//! - `--large-megabytes N` sets the table size of Table 3 and Figure 5, 192 MiB as in the paper.
-//!   `--megabytes N` sets that of Figures 6 to 8. `--runs N` sets the number of runs behind each
-//!   load factor. `--log-buckets 25` adds tables of 2^25 buckets to `figure-2` and `login-loads`;
-//!   `--log-buckets 30` adds tables of 2^30 buckets, which take 4 to 32 GiB.
-//! - `--full` uses the papers' sizes except 2^30 buckets: 192 MiB, 10 runs, 2^25 buckets. It takes
-//!   hours.
+//! `--help` lists the options. Each run replaces `evaluation/report/`, so copy a report that you
+//! want to keep.
 //!
 //! Each file of `experiments` that is named after a table, figure or section is one experiment, and
-//! `speeds` has Figures 5 to 8. An experiment returns rows, tables and plots, and its notes describe
-//! the method. `filters` holds the filters that the papers compare, and `simulation` fills cuckoo
-//! tables with any fingerprint and bucket size.
+//! `speeds` has Figures 5 to 8. An experiment returns rows, tables and plots, and a note on the
+//! method. `filters` holds the filters that the papers compare, and `simulation` fills cuckoo tables
+//! with any fingerprint and bucket size.
 
 mod experiments;
 mod filters;
@@ -62,10 +55,11 @@ struct Options {
     /// Runs behind each load factor [default: depends on the experiment, 10 with --full].
     #[arg(long, value_name = "N", value_parser = at_most(1 << 20))]
     runs: Option<usize>,
-    /// Also measures load factors of tables with 2^N buckets; the papers have 25 and 30.
+    /// Also measures load factors of tables with 2^N buckets; the papers have 25, and 30, which
+    /// takes 4 to 32 GiB.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=30))]
     log_buckets: Vec<u32>,
-    /// Runs only the experiments whose names contain NAME.
+    /// Runs only the experiments whose names contain NAME, such as figure-7 or section-3.
     #[arg(long, value_name = "NAME")]
     only: Vec<String>,
 }

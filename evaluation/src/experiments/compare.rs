@@ -36,7 +36,7 @@ pub enum Figure {
 impl Figure {
     fn of(self, profile: &Profile) -> Vec<Timed> {
         match self {
-            Self::Rate => vec![Timed::of([profile.rate])],
+            Self::Rate => vec![Timed::of([profile.space.rate])],
             Self::Construction => vec![profile.construction],
             Self::Each(curve) => profile.curve(curve).iter().map(|point| point.1).collect(),
             Self::Near(curve, x) => vec![at(profile.curve(curve), x)],
@@ -173,10 +173,7 @@ mod tests {
     use super::{
         Figure, HIGHER, LOWER, Place, Points, Profile, Timed, at, crossing, find, last, mean, trend,
     };
-    use crate::experiments::{
-        profiles::{Curve, variants},
-        table_3::paper,
-    };
+    use crate::experiments::profiles::{Curve, variants};
 
     fn curve(points: &[(f64, f64)]) -> Points {
         points.iter().map(|&(x, speed)| (x, Timed::of([speed]))).collect()
@@ -194,7 +191,7 @@ mod tests {
             );
             row.cells()[4].parse::<f64>().expect("a number")
         };
-        for profiles in variants(paper).iter().take(50) {
+        for profiles in variants().iter().take(50) {
             let points = |name| find(profiles, name).curve(Curve::ByShare);
             let ratios = ["ss-CF", "BF", "blocked BF", "dl-CBF"].into_iter().flat_map(|other| {
                 let pairs = points("QF").iter().zip(points(other));

@@ -6,7 +6,7 @@ use guira_harness::{
 };
 
 use super::{
-    Outcome, Progress, Row,
+    Outcome, Row,
     loads::{Loads, measure, slot_look},
 };
 use crate::{Options, simulation::Shape};
@@ -47,7 +47,7 @@ impl Curve {
     }
 }
 
-fn curves(options: &Options, progress: &Progress) -> Vec<Curve> {
+fn curves(options: &Options) -> Vec<Curve> {
     let more = options.log_buckets().iter().map(|&log_buckets| (log_buckets, 1));
     let sizes = SIZES.into_iter().chain(more);
     let mut curves: Vec<Curve> = sizes
@@ -61,7 +61,7 @@ fn curves(options: &Options, progress: &Progress) -> Vec<Curve> {
         .zip(runs)
         .flat_map(|(it, runs)| BITS.map(move |b| (Shape::new(it.log_buckets, it.slots, b), runs)))
         .collect();
-    let loads = measure(&specs, progress);
+    let loads = measure(&specs);
     for (curve, loads) in curves.iter_mut().zip(loads.chunks(BITS.count())) {
         curve.loads = loads.to_vec();
     }
@@ -69,9 +69,9 @@ fn curves(options: &Options, progress: &Progress) -> Vec<Curve> {
 }
 
 /// Reproduces the figure.
-pub fn run(options: &Options, progress: &Progress) -> Outcome {
-    let curves = curves(options, progress);
-    let large = measure(&[(Shape::new(options.log(LARGE.0), 4, LARGE.1), 1)], progress);
+pub fn run(options: &Options) -> Outcome {
+    let curves = curves(options);
+    let large = measure(&[(Shape::new(options.log(LARGE.0), 4, LARGE.1), 1)]);
     let mut head = vec!["bits".to_string()];
     let name = |curve: &Curve| format!("b = {}, 2^{} buckets", curve.slots, curve.log_buckets);
     head.extend(curves.iter().map(|curve| format!("{}: minimum (mean) %", name(curve))));
@@ -96,22 +96,19 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
         let look = slot_look(slots).without_line();
         chart.push(Series::new(look, format!("b = {slots}: the paper's text"), vec![(20.0, load)]));
     }
-    let notes = vec![
-        "Random items are inserted until one does not fit after 500 relocations of the paper's \
-         random walk. As in the paper, the plots show the minimum over the runs. The paper plots \
-         its loads without numbers, for 4 and 8 slots per bucket. Its text gives 95 and 98 % for \
-         them (section 4), and 50 and 84 % for 1 and 2 slots (section 5.1); the plot shows these \
-         values as squares."
-            .into(),
-        "Section 4 says that the fingerprints needed are longer in larger tables and shorter with \
-         larger buckets. The rows on the shortest fingerprint check both. It also says that six \
-         bits suffice in tables of up to 2^30 buckets; a row checks this with 2^25. The section \
-         `loads` of `guira-bench` fills guira's own tables until they refuse an item."
-            .into(),
-    ];
+    let note = "Random items are inserted until one does not fit after 500 relocations of the \
+        paper's random walk. As in the paper, the plots show the minimum over the runs. The paper \
+        plots its loads without numbers, for 4 and 8 slots per bucket. Its text gives 95 and 98 % \
+        for them (section 4), and 50 and 84 % for 1 and 2 slots (section 5.1); the plot shows \
+        these values as squares.\n\n\
+        Section 4 says that the fingerprints needed are longer in larger tables and shorter with \
+        larger buckets. The rows on the shortest fingerprint check both. It also says that six \
+        bits suffice in tables of up to 2^30 buckets; a row checks this with 2^25. The section \
+        `loads` of `guira-bench` fills guira's own tables until they refuse an item."
+        .into();
     let mut rows = rows(&curves);
     rows.push(large_row(large[0].mean()));
-    Outcome { rows, tables: vec![table], charts: vec![chart], notes }
+    Outcome { rows, tables: vec![table], charts: vec![chart], note }
 }
 
 /// Compares the load of six-bit fingerprints in a large table.

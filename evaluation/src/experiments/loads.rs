@@ -1,8 +1,8 @@
 //! Load factors at the first refusal, and their statistics over many runs.
 
 use guira_harness::plot::Look;
+use rayon::prelude::*;
 
-use super::Progress;
 use crate::{
     filters::look,
     simulation::{Shape, load_at_first_refusal},
@@ -47,14 +47,16 @@ impl Loads {
 
 /// Fills tables of each shape as often as it says, on all cores, and returns their loads in the
 /// order of `specs`.
-pub fn measure(specs: &[(Shape, usize)], progress: &Progress) -> Vec<Loads> {
+pub fn measure(specs: &[(Shape, usize)]) -> Vec<Loads> {
     let mut jobs: Vec<(usize, u64)> = (0..specs.len())
         .flat_map(|index| (0..specs[index].1 as u64).map(move |run| (index, run)))
         .collect();
     // Long runs come first, so that all cores finish at about the same time.
     jobs.sort_by_key(|&(index, _)| std::cmp::Reverse(specs[index].0.total_slots()));
-    let loads =
-        progress.map(&jobs, |&(index, run)| 100.0 * load_at_first_refusal(specs[index].0, run));
+    let loads: Vec<f64> = jobs
+        .par_iter()
+        .map(|&(index, run)| 100.0 * load_at_first_refusal(specs[index].0, run))
+        .collect();
     let mut loads_of_specs = vec![Loads(Vec::new()); specs.len()];
     for (&(index, _), load) in jobs.iter().zip(loads) {
         loads_of_specs[index].0.push(load);

@@ -10,7 +10,7 @@ use guira_harness::{
 };
 
 use super::{
-    Outcome, Progress, Row,
+    Outcome, Row,
     loads::{Loads, measure},
 };
 use crate::{Options, filters::look, simulation::Shape};
@@ -43,11 +43,7 @@ struct Statistics {
 }
 
 /// Measures all fingerprint sizes with 2^`log_buckets` buckets.
-fn statistics(
-    log_buckets: u32,
-    runs: impl Fn(u32) -> usize,
-    progress: &Progress,
-) -> Vec<Statistics> {
+fn statistics(log_buckets: u32, runs: impl Fn(u32) -> usize) -> Vec<Statistics> {
     let specs = PAPER.map(|(bits, ..)| (Shape::new(log_buckets, SLOTS, bits), runs(bits)));
     let of_spec = |((shape, runs), loads): ((Shape, usize), Loads)| Statistics {
         bits: shape.bits,
@@ -56,7 +52,7 @@ fn statistics(
         deviation: loads.variance().sqrt(),
         minimum: loads.minimum(),
     };
-    specs.into_iter().zip(measure(&specs, progress)).map(of_spec).collect()
+    specs.into_iter().zip(measure(&specs)).map(of_spec).collect()
 }
 
 /// Parses the reference results; a test checks that they are complete.
@@ -80,7 +76,7 @@ fn table(name: &'static str, statistics: &[Statistics]) -> Table {
 }
 
 /// Reproduces the table.
-pub fn run(options: &Options, progress: &Progress) -> Outcome {
+pub fn run(options: &Options) -> Outcome {
     let is_measured = options.log_buckets().contains(&LOG_BUCKETS);
     // Loads of long fingerprints vary little between runs. The longest show the spread that the
     // paper prints.
@@ -88,8 +84,8 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
         let few = (6..12).contains(&bits) && !options.full;
         options.runs.unwrap_or(if few { 3 } else { 10 })
     };
-    let large = if is_measured { statistics(LOG_BUCKETS, runs, progress) } else { reference() };
-    let small = statistics(options.log(20), |_| options.runs_or(3), progress);
+    let large = if is_measured { statistics(LOG_BUCKETS, runs) } else { reference() };
+    let small = statistics(options.log(20), |_| options.runs_or(3));
     let means = |statistics: &[Statistics]| {
         statistics.iter().map(|it| (it.bits.into(), it.mean)).collect::<Vec<(f64, f64)>>()
     };
@@ -102,20 +98,18 @@ pub fn run(options: &Options, progress: &Progress) -> Outcome {
         .with(Series::new(look("CF"), "2^25 buckets", means(&large)))
         .with(Series::line(13, "2^20 buckets", means(&small)));
     let source = if is_measured { "measured in this run" } else { "from an earlier run" };
-    let notes = vec![
-        format!("The results for 2^25 buckets are {source}. The second table has 2^20 buckets."),
-        "A zero fingerprint marks an empty slot. The authors' program replaces zero with one, so \
-         one is twice as frequent as any other fingerprint. With 2 and 4 bits, this determines \
-         when nine copies first share a pair of buckets, and therefore the load."
-            .into(),
-        "The table's variance of the load agrees with the standard deviation measured here. From \
-         six bits on, the loads measured here are 0.1 to 0.5 points lower than the table's. With \
-         2^20 buckets, 600 relocations instead of 500 raise the load by 0.4 points."
-            .into(),
-    ];
+    let note = format!(
+        "The results for 2^25 buckets are {source}. The second table has 2^20 buckets.\n\n\
+        A zero fingerprint marks an empty slot. The authors' program replaces zero with one, so \
+        one is twice as frequent as any other fingerprint. With 2 and 4 bits, this determines when \
+        nine copies first share a pair of buckets, and therefore the load.\n\n\
+        The table's variance of the load agrees with the standard deviation measured here. From \
+        six bits on, the loads measured here are 0.1 to 0.5 points lower than the table's. With \
+        2^20 buckets, 600 relocations instead of 500 raise the load by 0.4 points."
+    );
     let tables = vec![table("login-table-2", &large), table("login-table-2-small", &small)];
     let rows = large.iter().flat_map(compare).collect();
-    Outcome { rows, tables, charts: vec![chart], notes }
+    Outcome { rows, tables, charts: vec![chart], note }
 }
 
 /// Compares the mean load and its spread with the paper's.

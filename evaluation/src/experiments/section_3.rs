@@ -2,9 +2,10 @@
 //! the false-positive rate after removals (3.3).
 
 use guira_harness::{Keys, table::Table};
+use rayon::prelude::*;
 
 use super::{
-    Outcome, Progress, Row, Subject,
+    Outcome, Row, Subject,
     loads::{Loads, measure},
     profiles::GUIRA,
 };
@@ -24,45 +25,41 @@ const BYTES: usize = 6 << 18;
 const QUERIES: u64 = 8_000_000;
 
 /// Reproduces the section.
-pub fn run(options: &Options, progress: &Progress) -> Outcome {
-    let (mut rows, loads) = unhashed(options, progress);
+pub fn run(options: &Options) -> Outcome {
+    let (mut rows, loads) = unhashed(options);
     rows.extend([2, 4, 8].map(|slots| {
         copies_row(slots, max_copies(Shape::new(10, slots, 12), Keys::new(1).key(0)))
     }));
     let mut kinds = all();
     kinds.retain(|kind| ["CF", "ss-CF", GUIRA].contains(&&*kind.name));
     let queries = if options.smoke { QUERIES / 20 } else { QUERIES };
-    let counts = progress.map(&kinds, |kind| count(kind, queries));
+    let counts = kinds.par_iter().map(|kind| count(kind, queries)).collect::<Vec<_>>();
     rows.extend(counts.iter().flat_map(removal_rows));
-    let notes = vec![
-        format!(
-            "Section 3.1 hashes the fingerprint before the XOR, because otherwise an item's second \
-             bucket lies within 2^f buckets of its first, and clusters of full buckets have no way \
-             out. The paper gives no figures; here are the loads at the first refusal with and \
-             without the hash, in 2^{LOG_BUCKETS} buckets of four."
-        ),
-        "Two buckets have slots for 2b copies of one fingerprint. On one copy more, the paper's \
-         insertion relocates copies 500 times without success and declares the table full. guira \
-         returns TooManyCopies without a search, and still accepts other items. Of the section's \
-         remedies, guira has two: insert_unique keeps one copy per item, and says which items may \
-         be present, so that only those need a query of the exact store. Counters beside the \
-         buckets would take bits in every slot."
-            .into(),
-        "Section 3.3 says that the false-positive behaviour is unchanged after removals. The \
-         first test fills a filter to half, counts the false positives among 8 million absent \
-         keys, fills it up with other keys, removes those, and counts again with the same keys. \
-         The second replaces half of the keys of a full filter."
-            .into(),
-    ];
-    Outcome { rows, tables: vec![loads], notes, ..Outcome::default() }
+    let note = format!(
+        "Section 3.1 hashes the fingerprint before the XOR, because otherwise an item's second \
+        bucket lies within 2^f buckets of its first, and clusters of full buckets have no way out. \
+        The paper gives no figures; here are the loads at the first refusal with and without the \
+        hash, in 2^{LOG_BUCKETS} buckets of four.\n\n\
+        Two buckets have slots for 2b copies of one fingerprint. On one copy more, the paper's \
+        insertion relocates copies 500 times without success and declares the table full. guira \
+        returns TooManyCopies without a search, and still accepts other items. Of the section's \
+        remedies, guira has two: insert_unique keeps one copy per item, and says which items may \
+        be present, so that only those need a query of the exact store. Counters beside the \
+        buckets would take bits in every slot.\n\n\
+        Section 3.3 says that the false-positive behaviour is unchanged after removals. The first \
+        test fills a filter to half, counts the false positives among 8 million absent keys, fills \
+        it up with other keys, removes those, and counts again with the same keys. The second \
+        replaces half of the keys of a full filter."
+    );
+    Outcome { rows, tables: vec![loads], note, ..Outcome::default() }
 }
 
 /// Compares the loads with and without hashing the fingerprint.
-fn unhashed(options: &Options, progress: &Progress) -> (Vec<Row>, Table) {
+fn unhashed(options: &Options) -> (Vec<Row>, Table) {
     let shape = |bits, hashed| Shape { hashed, ..Shape::new(options.log(LOG_BUCKETS), 4, bits) };
     let runs = options.runs_or(2);
     let specs = BITS.map(|bits| [true, false].map(|hashed| (shape(bits, hashed), runs)));
-    let loads: Vec<f64> = measure(specs.as_flattened(), progress).iter().map(Loads::mean).collect();
+    let loads: Vec<f64> = measure(specs.as_flattened()).iter().map(Loads::mean).collect();
     let head = ["fingerprint bits", "load %, hashed", "load %, not hashed"];
     let mut table = Table::new("section-3-1-hashing", &head);
     let mut rows = Vec::new();

@@ -3,8 +3,8 @@
 use std::sync::OnceLock;
 
 use guira_harness::Keys;
+use rayon::prelude::*;
 
-use super::Progress;
 use crate::filters::{self, Filter, Kind};
 
 /// Size of each filter in bytes: the paper's cuckoo filter with 2^20 buckets of four 12-bit slots.
@@ -25,6 +25,7 @@ const KEYS: Keys = Keys::new(0x5_ace);
 pub struct Space {
     pub name: String,
     pub supports_removal: bool,
+    pub items: usize,
     /// Bits per item.
     pub bits: f64,
     /// False-positive rate, from 0 to 1.
@@ -33,7 +34,64 @@ pub struct Space {
     pub lines: Option<[f64; 2]>,
 }
 
+/// Returns the bits per item of the best Bloom filter of a rate: 1.44 log2(1/rate).
+pub fn bloom(rate: f64) -> f64 {
+    -rate.log2() * std::f64::consts::LOG2_E
+}
+
+/// Measures every kind of filter on the first call, and returns the same measurements on each call.
+pub fn all() -> &'static [Space] {
+    static ALL: OnceLock<Vec<Space>> = OnceLock::new();
+    ALL.get_or_init(|| {
+        let mut kinds = filters::all();
+        kinds.retain(|kind| !kind.name.ends_with("batches"));
+        kinds.par_iter().map(|kind| measure(kind, BYTES)).collect()
+    })
+}
+
+/// Returns the measurements of the filter with a name.
+///
+/// # Panics
+/// If there are none.
+pub fn find<'a>(spaces: &'a [Space], name: &str) -> &'a Space {
+    spaces.iter().find(|space| space.name == name).expect("a filter has this name")
+}
+
+/// Fills a filter of about `bytes` bytes and measures it.
+pub fn measure(kind: &Kind, bytes: usize) -> Space {
+    let (mut filter, capacity) = (kind.build)(bytes);
+    let max_items = if kind.until_full { u64::MAX } else { capacity as u64 };
+    let items = (0..max_items).take_while(|&index| filter.insert(KEYS.key(index))).count();
+    Space::of(kind, &*filter, items, KEYS, QUERIES)
+}
+
 impl Space {
+    /// Measures a filter that holds the first `items` keys. Rounds of `queries` lookups of absent
+    /// keys follow one another until they have found enough false positives, or there were many of
+    /// them.
+    pub fn of(kind: &Kind, filter: &dyn Filter, items: usize, keys: Keys, queries: u64) -> Self {
+        // Indices from the upper half are never inserted.
+        const ABSENT: u64 = 1 << 63;
+        let (mut found, mut end) = (0, ABSENT);
+        while found < ENOUGH_FALSE_POSITIVES && end < ABSENT + MAX_ROUNDS * queries {
+            keys.blocks(end..end + queries, |block| found += filter.lookup_all(block));
+            end += queries;
+        }
+        let mean = |index: &dyn Fn(u64) -> u64| {
+            let lines = (0..COUNTED).map(|nth| filter.cache_lines(keys.key(index(nth))));
+            lines.sum::<Option<usize>>().map(|lines| lines as f64 / COUNTED as f64)
+        };
+        let present = mean(&|nth| nth * items as u64 / COUNTED);
+        Self {
+            name: kind.name.clone(),
+            supports_removal: kind.supports_removal,
+            items,
+            bits: 8.0 * filter.bytes() as f64 / items as f64,
+            rate: found as f64 / (end - ABSENT) as f64,
+            lines: present.zip(mean(&|nth| ABSENT + nth)).map(<[f64; 2]>::from),
+        }
+    }
+
     /// Returns the bits per item above the information limit of this rate.
     pub fn above_limit(&self) -> f64 {
         self.bits + self.rate.log2()
@@ -43,100 +101,13 @@ impl Space {
     pub fn relative(&self) -> f64 {
         self.bits / bloom(self.rate)
     }
-
-    pub fn is_guira(&self) -> bool {
-        self.name.starts_with("guira")
-    }
 }
 
-/// Returns the bits per item of the best Bloom filter of a rate: 1.44 log2(1/rate).
-pub fn bloom(rate: f64) -> f64 {
-    -rate.log2() * std::f64::consts::LOG2_E
-}
-
-/// Measures every kind of filter on the first call, and returns the same measurements on each call.
-pub fn all(progress: &Progress) -> &'static [Space] {
-    static ALL: OnceLock<Vec<Space>> = OnceLock::new();
-    ALL.get_or_init(|| {
-        let mut kinds = filters::all();
-        kinds.retain(|kind| !kind.name.ends_with("batches"));
-        progress.map(&kinds, |kind| measure(kind, BYTES))
-    })
-}
-
-/// Fills a filter of about `bytes` bytes and measures it.
-pub fn measure(kind: &Kind, bytes: usize) -> Space {
-    let (mut filter, capacity) = (kind.build)(bytes);
-    let max_items = if kind.until_full { u64::MAX } else { capacity as u64 };
-    let items = (0..max_items).take_while(|&index| filter.insert(KEYS.key(index))).count();
-    let mean = |key: &dyn Fn(u64) -> u64| {
-        let lines = (0..COUNTED).map(|index| filter.cache_lines(key(index))).sum::<Option<usize>>();
-        lines.map(|lines| lines as f64 / COUNTED as f64)
-    };
-    let present = mean(&|index| KEYS.key(index * items as u64 / COUNTED));
-    // Indices from the upper half are never inserted.
-    let absent = mean(&|index| KEYS.key(index | 1 << 63));
-    Space {
-        name: kind.name.clone(),
-        supports_removal: kind.supports_removal,
-        bits: 8.0 * filter.bytes() as f64 / items as f64,
-        rate: rate(&*filter, KEYS, QUERIES),
-        lines: present.zip(absent).map(<[f64; 2]>::from),
-    }
-}
-
-/// Returns the false-positive rate of a filter of some keys. Rounds of `queries` lookups follow one
-/// another until they have found enough false positives, or there were many of them.
-pub fn rate(filter: &dyn Filter, keys: Keys, queries: u64) -> f64 {
-    let (mut found, mut asked) = (0, 0);
-    while found < ENOUGH_FALSE_POSITIVES && asked < MAX_ROUNDS * queries {
-        // Indices from the upper half are never inserted.
-        let absent = (1 << 63) + asked..(1 << 63) + asked + queries;
-        keys.blocks(absent, |block| found += filter.lookup_all(block));
-        asked += queries;
-    }
-    found as f64 / asked as f64
-}
-
-/// Invented measurements for tests: near the papers' values, and away from them in single numbers.
+/// Invented measurements for tests; see [`profiles::variants`](super::profiles::variants).
 #[cfg(test)]
 pub fn variants() -> Vec<Vec<Space>> {
-    let papers = [
-        ("CF", true, 12.6, 0.0019, 2.0),
-        ("ss-CF", true, 12.58, 0.0009, 2.0),
-        ("BF", false, 13.0, 0.0019, 9.0),
-        ("blocked BF", false, 13.0, 0.0020, 1.0),
-        ("QF", true, 13.33, 0.0018, 1.5),
-        ("CBF", true, 52.0, 0.0019, 9.0),
-        ("dl-CBF", true, 15.51, 0.0076, 4.0),
-    ];
-    let papers =
-        papers.map(|(name, removal, bits, rate, lines)| (name.into(), removal, bits, rate, lines));
-    let guiras = guira::Layout::ALL.iter().map(|layout| {
-        let rate = layout.false_positive_rate();
-        (format!("guira {layout:?}"), true, (3.0 - rate.log2()) / 0.95, rate, 2.0)
-    });
-    let space = |(name, supports_removal, bits, rate, lines): (_, _, _, _, f64)| Space {
-        name,
-        supports_removal,
-        bits,
-        rate,
-        lines: Some([lines, lines.min(2.0)]),
+    let spaces = |profiles: Vec<super::profiles::Profile>| {
+        profiles.into_iter().map(|profile| profile.space).collect()
     };
-    let base: Vec<Space> = papers.into_iter().chain(guiras).map(space).collect();
-    let mut variants = vec![base.clone()];
-    for (index, factor) in (0..base.len()).flat_map(|i| [0.5, 0.9, 1.1, 2.0].map(|f| (i, f))) {
-        let changes: [fn(&mut Space, f64); 4] = [
-            |space, factor| space.bits *= factor,
-            |space, factor| space.rate *= factor,
-            |space, factor| space.lines = space.lines.map(|[a, b]| [a * factor, b]),
-            |space, factor| space.lines = space.lines.map(|[a, b]| [a, b * factor]),
-        ];
-        for change in changes {
-            let mut variant = base.clone();
-            change(&mut variant[index], factor);
-            variants.push(variant);
-        }
-    }
-    variants
+    super::profiles::variants().into_iter().map(spaces).collect()
 }

@@ -7,12 +7,13 @@ use guira_harness::{
 };
 
 use super::{
-    Outcome, Progress, claims,
+    Outcome, claims,
     compare::{at, last},
     profiles::{
         Curve::{self, Absent, ByShare, Inserts, Present, Removals},
         Profile, large_profiles, method, profiles, rounded,
     },
+    timing,
 };
 use crate::{
     Options,
@@ -31,8 +32,8 @@ const LATER: [(&str, usize, [f64; 5]); 2] = [
 ];
 
 /// Reproduces Figure 5: lookups in full filters by the share of keys that are present.
-pub fn figure_5(options: &Options, progress: &Progress) -> Outcome {
-    let (large, small) = (large_profiles(options, progress), profiles(options, progress));
+pub fn figure_5(options: &Options) -> Outcome {
+    let (large, small) = (large_profiles(options), profiles(options));
     let sizes = [options.large_bytes(), options.bytes()].map(|bytes| rounded(bytes) >> 20);
     let title = |size| format!("Lookups by share of present keys, {size} MiB (Figure 5)");
     let papers = chart("figure-5", &title(sizes[0]), large, ByShare, is_compared);
@@ -42,20 +43,18 @@ pub fn figure_5(options: &Options, progress: &Progress) -> Outcome {
     }));
     let title = title(sizes[1]);
     let guira = format!("{title}: guira's layouts");
-    let notes = vec![
-        format!(
-            "Each filter is as full as in Table 3 and takes {} MiB, as in the paper, whose L3 \
-             cache had 12 or 20 MB; this machine's caches are {}. The second plot and the second \
-             table show all filters in {} MiB. The paper plots this figure without numbers, so the \
-             rows check the orders and trends that its text states (section 7.2). Hollow squares \
-             show the results that the authors publish with their program (efficient/cuckoofilter, \
-             benchmarks/conext-figure5.cc).",
-            sizes[0],
-            machine::caches(),
-            sizes[1],
-        ),
-        method(options),
-    ];
+    let note = format!(
+        "Each filter is as full as in Table 3 and takes {} MiB, as in the paper, whose L3 cache \
+        had 12 or 20 MB; this machine's caches are {}. The second plot and the second table show \
+        all filters in {} MiB. The paper plots this figure without numbers, so the rows check the \
+        orders and trends that its text states (section 7.2). Hollow squares show the results that \
+        the authors publish with their program (efficient/cuckoofilter, \
+        benchmarks/conext-figure5.cc). {}",
+        sizes[0],
+        machine::caches(),
+        sizes[1],
+        timing::method(options)
+    );
     Outcome {
         rows: claims::figure_5(large),
         tables: vec![
@@ -67,13 +66,13 @@ pub fn figure_5(options: &Options, progress: &Progress) -> Outcome {
             chart("small-figure-5", &title, small, ByShare, is_compared),
             chart("guira-figure-5", &guira, small, ByShare, is_layout),
         ],
-        notes,
+        note,
     }
 }
 
 /// Reproduces Figure 6: lookups of absent and of present keys by load.
-pub fn figure_6(options: &Options, progress: &Progress) -> Outcome {
-    let profiles = profiles(options, progress);
+pub fn figure_6(options: &Options) -> Outcome {
+    let profiles = profiles(options);
     let [absent, present] =
         ["absent", "present"].map(|keys| format!("Lookups of {keys} keys by load (Figure 6)"));
     let guira = format!("{absent}: guira's layouts");
@@ -93,13 +92,13 @@ pub fn figure_6(options: &Options, progress: &Progress) -> Outcome {
             chart("figure-6-present", &present, profiles, Present, is_compared),
             chart("guira-figure-6", &guira, profiles, Absent, is_layout),
         ],
-        notes: vec![method(options) + note],
+        note: method(options) + note,
     }
 }
 
 /// Reproduces Figure 7: inserts by load.
-pub fn figure_7(options: &Options, progress: &Progress) -> Outcome {
-    let profiles = profiles(options, progress);
+pub fn figure_7(options: &Options) -> Outcome {
+    let profiles = profiles(options);
     let title = "Inserts by load (Figure 7)";
     let guira = format!("{title}: guira's layouts");
     let note = "Each point is the speed of the inserts that fill 5 % of the slots, plotted at the \
@@ -112,13 +111,13 @@ pub fn figure_7(options: &Options, progress: &Progress) -> Outcome {
             chart("figure-7", title, profiles, Inserts, is_compared),
             chart("guira-figure-7", &guira, profiles, Inserts, is_layout),
         ],
-        notes: vec![method(options) + note],
+        note: method(options) + note,
     }
 }
 
 /// Reproduces Figure 8: removals from a full filter until it is empty.
-pub fn figure_8(options: &Options, progress: &Progress) -> Outcome {
-    let profiles = profiles(options, progress);
+pub fn figure_8(options: &Options) -> Outcome {
+    let profiles = profiles(options);
     let title = "Removals until empty (Figure 8)";
     let guira = format!("{title}: guira's layouts");
     let note = "All keys are removed, in an order that is independent of the inserts. Each point \
@@ -132,7 +131,7 @@ pub fn figure_8(options: &Options, progress: &Progress) -> Outcome {
             chart("figure-8", title, profiles, Removals, is_compared),
             chart("guira-figure-8", &guira, profiles, Removals, is_layout),
         ],
-        notes: vec![method(options) + note],
+        note: method(options) + note,
     }
 }
 
@@ -156,11 +155,11 @@ fn chart(
 ) -> Chart {
     let x = if curve == ByShare { "present keys, %" } else { "load, %" };
     let mut chart = Chart::new(name, title).x(x).y("million operations per second");
-    for profile in profiles.iter().filter(|profile| is_shown(&profile.name)) {
+    for profile in profiles.iter().filter(|profile| is_shown(profile.name())) {
         let points = profile.curve(curve).iter();
         let medians = points.clone().map(|&(x, speed)| (x, speed.median)).collect();
         let ranges = points.map(|(_, speed)| [speed.min, speed.max]).collect();
-        chart.push(Series::new(look(&profile.name), &*profile.name, medians).ranges(ranges));
+        chart.push(Series::new(look(profile.name()), profile.name(), medians).ranges(ranges));
     }
     chart
 }
@@ -176,7 +175,7 @@ fn table(name: &'static str, profiles: &[Profile], curve: Curve) -> Table {
         // A dash means that the filter does not reach the load.
         let reached = last(points) + 2.5;
         let speed = |&x: &f64| if x <= reached { at(points, x).to_string() } else { "–".into() };
-        table.push(std::iter::once(profile.name.clone()).chain(xs.iter().map(speed)).collect());
+        table.push(std::iter::once(profile.name().into()).chain(xs.iter().map(speed)).collect());
     }
     table
 }

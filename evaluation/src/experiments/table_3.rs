@@ -3,7 +3,7 @@
 use guira_harness::table::{Table, cell};
 
 use super::{
-    Outcome, Progress, Row, claims,
+    Outcome, Row, claims,
     profiles::{Profile, find, large_profiles, profiles, rounded},
     timing,
 };
@@ -20,41 +20,30 @@ const PAPER: [(&str, f64, f64, f64); 6] = [
     ("dl-CBF", 15.51, 0.76, 4.78),
 ];
 
-/// Returns the paper's bits and rate of a filter, or those of its cuckoo filter.
-#[cfg(test)]
-pub fn paper(name: &str) -> (f64, f64) {
-    let paper = PAPER.iter().find(|paper| paper.0 == name).unwrap_or(&PAPER[0]);
-    (paper.1, paper.2)
-}
-
 /// Reproduces the table.
-pub fn run(options: &Options, progress: &Progress) -> Outcome {
-    let (large, small) = (large_profiles(options, progress), profiles(options, progress));
+pub fn run(options: &Options) -> Outcome {
+    let (large, small) = (large_profiles(options), profiles(options));
     let sizes = [options.large_bytes(), options.bytes()].map(|bytes| rounded(bytes) >> 20);
-    let notes = vec![
-        format!(
-            "The filters of the first table take {} MiB, as in the paper. CF, ss-CF and dl-CBF \
-             are filled until a key does not fit; BF and blocked BF to one key per 13 bits; QF to \
-             90 %; guira to its capacity, which is less than what fits. The second table has all \
-             filters in {} MiB. Keys are random 64-bit integers; the papers' filters hash them by \
-             one multiplication, and the paper's did by CityHash, which took about 20 ns. {}",
-            sizes[0],
-            sizes[1],
-            timing::method(options)
-        ),
-        "Absolute speeds have no verdict, because the machines differ. The verdicts compare the \
-         ratio to CF, within a factor of two, and the orders that sections 7.1 and 7.4 state."
-            .into(),
-        "A later version of the authors' program (efficient/cuckoofilter, \
-         benchmarks/conext-table3.cc) measured on an i7-4790: CF 12.60 bits, 0.18 %, 5.86 million \
-         keys per second; ss-CF 12.59 bits, 0.09 %, 4.10 million keys per second."
-            .into(),
-    ];
+    let note = format!(
+        "The filters of the first table take {} MiB, as in the paper. CF, ss-CF and dl-CBF are \
+        filled until a key does not fit; BF and blocked BF to one key per 13 bits; QF to 90 %; \
+        guira to its capacity, which is less than what fits. The second table has all filters in \
+        {} MiB. Keys are random 64-bit integers; the papers' filters hash them by one \
+        multiplication, and the paper's did by CityHash, which took about 20 ns. {}\n\n\
+        Absolute speeds have no verdict, because the machines differ. The verdicts compare the \
+        ratio to CF, within a factor of two, and the orders that sections 7.1 and 7.4 state.\n\n\
+        A later version of the authors' program (efficient/cuckoofilter, \
+        benchmarks/conext-table3.cc) measured on an i7-4790: CF 12.60 bits, 0.18 %, 5.86 million \
+        keys per second; ss-CF 12.59 bits, 0.09 %, 4.10 million keys per second.",
+        sizes[0],
+        sizes[1],
+        timing::method(options)
+    );
     let tables = vec![table("table-3", large), table("table-3-small", small)];
     let mut rows = rows(large);
     rows.extend(claims::table_3(large));
     rows.extend(claims::guira_construction(small));
-    Outcome { rows, tables, notes, ..Outcome::default() }
+    Outcome { rows, tables, note, ..Outcome::default() }
 }
 
 /// Compares each number of the paper's table.
@@ -64,13 +53,14 @@ fn rows(profiles: &[Profile]) -> Vec<Row> {
     for (name, bits, rate, speed) in PAPER {
         let profile = find(profiles, name);
         let location = format!("Table 3, {name}");
-        let row = Row::new(&location, "bits per item", profile.bits_per_item, "bits").printed(bits);
+        let row = Row::new(&location, "bits per item", profile.space.bits, "bits").printed(bits);
         rows.push(match name {
             "BF" | "blocked BF" => row.note("given: 13 bits per key"),
             "QF" => row.note("given: slots of 12 bits at a load of 90 %"),
             _ => row.within(0.02 * bits).note("filled until a key does not fit; tolerance 2 %"),
         });
-        let row = Row::new(&location, "false positives", profile.rate, "%").printed(rate);
+        let row =
+            Row::new(&location, "false positives", 100.0 * profile.space.rate, "%").printed(rate);
         // The paper rounds to two digits.
         let row = row.within(0.03 * rate + 0.005).note("tolerance 3 % and the rounding");
         rows.push(row.reason(match name {
@@ -120,18 +110,18 @@ fn table(name: &'static str, profiles: &[Profile]) -> Table {
     let mut table = Table::new(name, &head);
     let cf = find(profiles, "CF").construction;
     for profile in profiles {
-        let paper = PAPER.iter().find(|paper| paper.0 == profile.name);
+        let paper = PAPER.iter().find(|paper| paper.0 == profile.name());
         let ratio = profile.construction / cf;
         let overlap = if ratio.reaches(1.0) { ", ranges overlap" } else { "" };
         table.push(vec![
-            profile.name.clone(),
-            format!("{:.2}", profile.items as f64 / 1e6),
-            format!("{:.2}", profile.bits_per_item),
-            format!("{:.4}", profile.rate),
-            format!("{:.2}", profile.bits_per_item + (profile.rate / 100.0).log2()),
+            profile.name().into(),
+            format!("{:.2}", profile.space.items as f64 / 1e6),
+            format!("{:.2}", profile.space.bits),
+            format!("{:.4}", 100.0 * profile.space.rate),
+            format!("{:.2}", profile.space.above_limit()),
             profile.construction.to_string(),
             cell(paper.map(|paper| paper.3), 2),
-            if profile.name == "CF" { "1".into() } else { format!("{ratio}{overlap}") },
+            if profile.name() == "CF" { "1".into() } else { format!("{ratio}{overlap}") },
             cell(paper.map(|paper| paper.3 / PAPER[0].3), 2),
         ]);
     }
@@ -140,11 +130,11 @@ fn table(name: &'static str, profiles: &[Profile]) -> Table {
 
 #[cfg(test)]
 mod tests {
-    use super::{paper, rows};
+    use super::rows;
     use crate::experiments::{profiles::variants, row::assert_each_row_can_change};
 
     #[test]
     fn each_row_can_change() {
-        assert_each_row_can_change(&variants(paper), |profiles| rows(profiles));
+        assert_each_row_can_change(&variants(), |profiles| rows(profiles));
     }
 }

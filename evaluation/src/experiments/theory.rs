@@ -1,12 +1,12 @@
 //! Section 4: how often 2b + 1 items share both buckets and the fingerprint, by formula and by
-//! experiment, and the minimum fingerprint size that follows.
+//! experiment.
 
 use std::collections::HashMap;
 
-use guira_harness::table::Table;
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
+use rayon::prelude::*;
 
-use super::{Outcome, Progress, Row, row::number};
+use super::{Outcome, Row, row::number};
 use crate::Options;
 
 /// Slots per bucket, fingerprint bits, binary logarithm of buckets, and load of tables in which
@@ -50,35 +50,22 @@ fn count(slots: usize, bits: u32, log_buckets: u32, items: usize, seed: u64) -> 
     groups.values().filter(|&&items| items >= q).map(|&n| ln_choose(n.into(), q).exp()).sum()
 }
 
-/// Returns the fingerprint size, a real number, at which exactly one group is expected.
-fn min_bits(slots: usize, log_buckets: u32, load: f64) -> f64 {
-    let m = f64::from(log_buckets).exp2();
-    let n = m * slots as f64 * load;
-    let q = group_size(slots);
-    (ln_choose(n, q) / f64::from(q - 1) / std::f64::consts::LN_2) + 1.0 - f64::from(log_buckets)
-}
-
 /// Reproduces the section.
-pub fn run(_: &Options, progress: &Progress) -> Outcome {
-    let rows = progress.map(&CASES, |&(slots, bits, log_buckets, load)| {
+pub fn run(_: &Options) -> Outcome {
+    let row = |&(slots, bits, log_buckets, load): &(usize, u32, u32, f64)| {
         let m = f64::from(log_buckets).exp2();
         let n = (m * slots as f64 * load) as usize;
         let count = |seed| count(slots, bits, log_buckets, n, seed);
         let counts: Vec<f64> = (0..TRIALS).map(count).collect();
         group_row((slots, bits, log_buckets), expected(slots, bits, m, n as f64), &counts)
-    });
-    let notes = vec![
-        "More than 2b items that share both buckets and the fingerprint never fit, whatever is \
-         relocated. By section 4, q items share them with probability (2 / (m 2^f))^(q-1), so a \
-         table of n items holds about C(n, 2b+1) (2 / (2^f m))^(2b) such groups. Fingerprints must \
-         therefore grow with the logarithm of the table size divided by b."
-            .into(),
-        "The table shows the fingerprint size at which one such group is expected. It is a lower \
-         bound. With longer fingerprints, an insertion fails because the search gives up, not \
-         because of such a group."
-            .into(),
-    ];
-    Outcome { rows, tables: vec![sizes()], notes, ..Outcome::default() }
+    };
+    let note =
+        "More than 2b items that share both buckets and the fingerprint never fit, whatever \
+        is relocated. By section 4, q items share them with probability (2 / (m 2^f))^(q-1), so a \
+        table of n items holds about C(n, 2b+1) (2 / (2^f m))^(2b) such groups. Fingerprints must \
+        therefore grow with the logarithm of the table size divided by b."
+            .into();
+    Outcome { rows: CASES.par_iter().map(row).collect(), note, ..Outcome::default() }
 }
 
 /// Compares the mean of the counted groups with the formula.
@@ -95,23 +82,9 @@ fn group_row((slots, bits, log_buckets): (usize, u32, u32), paper: f64, counts: 
         .note(format!("equation 3; mean of {trials} random tables; tolerance {}", number(error)))
 }
 
-/// The minimum fingerprint sizes by the formula.
-fn sizes() -> Table {
-    let logs = [15, 20, 25, 30];
-    let mut head = vec!["slots per bucket".to_string()];
-    head.extend(logs.iter().map(|log| format!("bits for 2^{log} buckets")));
-    let head: Vec<&str> = head.iter().map(String::as_str).collect();
-    let mut table = Table::new("section-4-sizes", &head);
-    for (slots, load) in [(1, 0.5), (2, 0.84), (4, 0.95), (8, 0.98)] {
-        let bits = logs.map(|log| format!("{:.1}", min_bits(slots, log, load)));
-        table.push(std::iter::once(slots.to_string()).chain(bits).collect());
-    }
-    table
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{count, expected, group_row, ln_choose, min_bits};
+    use super::{expected, group_row, ln_choose};
     use crate::experiments::row::assert_each_row_can_change;
 
     #[test]
@@ -131,21 +104,5 @@ mod tests {
         // C(128, 3) = 341,376 groups of three, each with probability (2 / 2^12)^2.
         let groups = 341_376.0 * (2.0 / 4096.0_f64).powi(2);
         assert!((expected(1, 4, 256.0, 128.0) / groups - 1.0).abs() < 1e-9);
-    }
-
-    #[test]
-    fn the_formula_matches_counted_groups() {
-        let expected = expected(1, 4, 256.0, 128.0);
-        let counted = (0..400).map(|seed| count(1, 4, 8, 128, seed)).sum::<f64>() / 400.0;
-        assert!((counted / expected - 1.0).abs() < 0.2, "{counted} not {expected}");
-    }
-
-    #[test]
-    fn one_group_is_expected_at_the_minimum_fingerprint_size() {
-        let bits = min_bits(2, 20, 0.84);
-        let m = 1_048_576.0;
-        let above = expected(2, bits.floor() as u32, m, m * 1.68);
-        let below = expected(2, bits.ceil() as u32, m, m * 1.68);
-        assert!(above > 1.0 && below < 1.0, "{bits}: {above}, {below}");
     }
 }

@@ -85,22 +85,23 @@ impl Quotient {
         self.get(slot) & bits != 0
     }
 
-    /// Returns the first slot of a quotient's run, or the slot where it would start.
-    ///
-    /// Calls `on_read` with each slot that it reads.
+    /// Returns the first slot of the cluster that a slot is in.
     #[inline]
-    fn run_start(&self, quotient: usize, mut on_read: impl FnMut(usize)) -> usize {
-        let mut owner = quotient;
-        on_read(owner);
-        while self.has_flag(owner, SHIFTED) {
-            owner = owner.wrapping_sub(1) & (self.slots - 1);
-            on_read(owner);
+    fn cluster_start(&self, mut slot: usize) -> usize {
+        while self.has_flag(slot, SHIFTED) {
+            slot = slot.wrapping_sub(1) & (self.slots - 1);
         }
+        slot
+    }
+
+    /// Returns the first slot of a quotient's run, or the slot where it would start.
+    #[inline]
+    fn run_start(&self, quotient: usize) -> usize {
+        let mut owner = self.cluster_start(quotient);
         let mut start = owner;
         while owner != quotient {
             loop {
                 start = self.next(start);
-                on_read(start);
                 if !self.has_flag(start, CONTINUES) {
                     break;
                 }
@@ -116,28 +117,30 @@ impl Quotient {
     }
 
     /// Returns the slot of a key's remainder and the first slot of its run.
-    ///
-    /// Calls `on_read` with each slot that it reads.
     #[inline]
-    fn find(&self, key: u64, mut on_read: impl FnMut(usize)) -> Option<(usize, usize)> {
-        let (quotient, specs) = self.split(key);
-        on_read(quotient);
+    fn find(&self, key: u64) -> Option<(usize, usize)> {
+        let (quotient, wanted) = self.split(key);
         if !self.has_flag(quotient, OCCUPIED) {
             return None;
         }
-        let start = self.run_start(quotient, &mut on_read);
-        let mut slot = start;
-        loop {
-            on_read(slot);
-            match remainder(self.get(slot)).cmp(&specs) {
-                std::cmp::Ordering::Equal => return Some((slot, start)),
-                std::cmp::Ordering::Greater => return None,
-                std::cmp::Ordering::Less => slot = self.next(slot),
-            }
+        let start = self.run_start(quotient);
+        let slot = self.first_not_less(start, wanted);
+        let is_found = remainder(self.get(slot)) == wanted
+            && (slot == start || self.has_flag(slot, CONTINUES));
+        is_found.then_some((slot, start))
+    }
+
+    /// Returns the first slot of a run whose remainder is not less than another one, or the slot
+    /// after the run.
+    #[inline]
+    fn first_not_less(&self, mut slot: usize, wanted: u16) -> usize {
+        while remainder(self.get(slot)) < wanted {
+            slot = self.next(slot);
             if !self.has_flag(slot, CONTINUES) {
-                return None;
+                break;
             }
         }
+        slot
     }
 
     /// Writes an entry to a slot, and shifts the entries from there up to the next empty slot.
@@ -200,16 +203,10 @@ impl Filter for Quotient {
             self.set(quotient, entry | OCCUPIED);
             return true;
         }
-        let start = self.run_start(quotient, |_| ());
+        let start = self.run_start(quotient);
         let (mut slot, mut flags) = (start, 0);
         if home & OCCUPIED != 0 {
-            // Find the first remainder of the run that is not smaller, or the end of the run.
-            while remainder(self.get(slot)) < new {
-                slot = self.next(slot);
-                if !self.has_flag(slot, CONTINUES) {
-                    break;
-                }
-            }
+            slot = self.first_not_less(start, new);
             if slot == start {
                 self.set(start, self.get(start) | CONTINUES);
             } else {
@@ -223,11 +220,11 @@ impl Filter for Quotient {
 
     #[inline]
     fn contains(&self, key: u64) -> bool {
-        self.find(key, |_| ()).is_some()
+        self.find(key).is_some()
     }
 
     fn remove(&mut self, key: u64) -> Option<bool> {
-        let Some((slot, start)) = self.find(key, |_| ()) else { return Some(false) };
+        let Some((slot, start)) = self.find(key) else { return Some(false) };
         self.items -= 1;
         let (quotient, _) = self.split(key);
         let is_last = !self.has_flag(self.next(slot), CONTINUES);
@@ -247,9 +244,19 @@ impl Filter for Quotient {
     }
 
     fn cache_lines(&self, key: u64) -> Option<usize> {
-        let mut read = Vec::new();
-        self.find(key, |slot| read.push(slot));
-        Some(count_cache_lines(read.into_iter().flat_map(|slot| [slot * 3 / 2, slot * 3 / 2 + 1])))
+        let (quotient, wanted) = self.split(key);
+        let (mut slot, mut last) = (quotient, quotient);
+        if self.has_flag(quotient, OCCUPIED) {
+            slot = self.cluster_start(quotient);
+            last = self.first_not_less(self.run_start(quotient), wanted);
+        }
+        // A lookup reads all slots in between.
+        let mut bytes = vec![last * 3 / 2, last * 3 / 2 + 1];
+        while slot != last {
+            bytes.push(slot * 3 / 2);
+            slot = self.next(slot);
+        }
+        Some(count_cache_lines(bytes))
     }
 }
 

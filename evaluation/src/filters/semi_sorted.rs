@@ -4,8 +4,7 @@
 //! The fingerprints are sorted by their low nibbles. A 12-bit code replaces the 16 bits of the four
 //! nibbles, because only 3876 sorted combinations exist. The high bits of each fingerprint follow
 //! in the same order. As in the paper, one precomputed table turns a code into its nibbles, and
-//! another one turns nibbles into their code. A lookup decodes by the first table and compares the
-//! four slots of a bucket at once.
+//! another one turns nibbles into their code. A lookup decodes both buckets by the first table.
 
 use super::cuckoo::{BucketLayout, SLOTS_PER_BUCKET};
 
@@ -58,22 +57,6 @@ pub struct SemiSorted<const HIGH: u32>;
 impl<const HIGH: u32> SemiSorted<HIGH> {
     /// Selects the high part of a fingerprint.
     const PART: u16 = (1 << HIGH) - 1;
-    /// The lowest bit of each high part, without the code.
-    const LOW: u64 = 1 | 1 << HIGH | 1 << (2 * HIGH) | 1 << (3 * HIGH);
-    /// The highest bit of each high part.
-    const TOP: u64 = Self::LOW << (HIGH - 1);
-    /// Distance by which marks of high parts move up, so that no mark of a nibble moves down.
-    const UP: u32 = 4 * 4_u32.saturating_sub(HIGH);
-    /// A product with this number has the mark of nibble `s`, bit `4 s + 3`, at the top of high
-    /// part `s`, moved up. No two bits of the product meet.
-    const SPREAD: u64 = {
-        let (mut factor, mut slot) = (0, 1);
-        while slot <= SLOTS_PER_BUCKET as u32 {
-            factor |= 1 << (Self::UP + HIGH * slot - 4 * slot);
-            slot += 1;
-        }
-        factor
-    };
 
     #[inline]
     fn rotate(fingerprint: u32) -> u16 {
@@ -83,15 +66,6 @@ impl<const HIGH: u32> SemiSorted<HIGH> {
     #[inline]
     fn unrotate(slot: u16) -> u32 {
         u32::from(slot) >> HIGH | u32::from(slot & Self::PART) << 4
-    }
-
-    /// Marks the slots of a bucket that hold the fingerprint.
-    #[inline]
-    fn matches(word: u64, fingerprint: u32) -> u64 {
-        let nibbles = u64::from(TABLES.nibbles[word as usize & CODE_MASK]);
-        let nibbles = zero(nibbles ^ (u64::from(fingerprint & 15) * 0x1111), 0x1111, 0x8888);
-        let high = (word >> CODE_BITS) ^ (u64::from(fingerprint >> 4) * Self::LOW);
-        (nibbles * Self::SPREAD) & (zero(high, Self::LOW, Self::TOP) << Self::UP)
     }
 
     #[inline]
@@ -119,21 +93,15 @@ impl<const HIGH: u32> SemiSorted<HIGH> {
     }
 }
 
-/// Marks the fields of a word that are zero by their highest bits, exactly; `low` and `top` are the
-/// lowest and the highest bits of all fields.
-#[inline]
-const fn zero(word: u64, low: u64, top: u64) -> u64 {
-    // The sum sets the highest bit of a field if another bit of it is set, and carries no further.
-    let others = top - low;
-    !(((word & others) + others) | word) & top
-}
-
 impl<const HIGH: u32> BucketLayout for SemiSorted<HIGH> {
     const BITS: u32 = HIGH + 4;
 
     #[inline]
-    fn either_holds([first, second]: [u64; 2], fingerprint: u32) -> bool {
-        Self::matches(first, fingerprint) | Self::matches(second, fingerprint) != 0
+    fn either_holds(words: [u64; 2], fingerprint: u32) -> bool {
+        // Compares all slots, since no branch could predict which one matches.
+        let wanted = Self::rotate(fingerprint);
+        let matches = words.map(|word| Self::decode(word).map(|slot| slot == wanted));
+        matches.as_flattened().iter().fold(false, |any, &matches| any | matches)
     }
 
     #[inline]

@@ -7,7 +7,7 @@ use std::{fmt, sync::OnceLock};
 
 use self::round::Round;
 use super::{
-    Progress,
+    space::Space,
     timing::{self, Timed, interleaved, pinned, rounds},
 };
 use crate::{
@@ -58,12 +58,8 @@ pub type Points = Vec<(f64, Timed)>;
 /// Measurements of one kind of filter.
 #[derive(Clone, Debug)]
 pub struct Profile {
-    pub name: String,
-    /// Keys in the full filter.
-    pub items: usize,
-    pub bits_per_item: f64,
-    /// False-positive rate of the full filter in per cent.
-    pub rate: f64,
+    /// Measurements of the full filter.
+    pub space: Space,
     /// Million inserts per second until the filter is full.
     pub construction: Timed,
     /// The points of each curve, in the order of [`Curve::ALL`].
@@ -71,13 +67,17 @@ pub struct Profile {
 }
 
 impl Profile {
+    pub fn name(&self) -> &str {
+        &self.space.name
+    }
+
     /// Returns the points of a curve.
     pub fn curve(&self, curve: Curve) -> &Points {
         &self.curves[curve as usize]
     }
 
     /// Combines the rounds of one kind.
-    fn of(kind: &Kind, rounds: &[Round]) -> Self {
+    fn of(rounds: &[Round]) -> Self {
         let first = &rounds[0];
         let timed = |curve: Curve| -> Points {
             let of = |round: &Round, point: usize| round.curves[curve as usize][point];
@@ -88,10 +88,7 @@ impl Profile {
             (0..first.curves[curve as usize].len()).map(point).collect()
         };
         Self {
-            name: kind.name.clone(),
-            items: first.items,
-            bits_per_item: 8.0 * first.bytes as f64 / first.items as f64,
-            rate: first.rate,
+            space: first.space.clone().expect("the first round measures it"),
             construction: Timed::of(rounds.iter().map(|round| round.construction)),
             curves: Curve::ALL.map(timed),
         }
@@ -103,7 +100,7 @@ impl Profile {
 /// # Panics
 /// If there is none.
 pub fn find<'a>(profiles: &'a [Profile], name: &str) -> &'a Profile {
-    profiles.iter().find(|profile| profile.name == name).expect("a filter has this name")
+    profiles.iter().find(|profile| profile.name() == name).expect("a filter has this name")
 }
 
 /// Says how the figures by load were measured.
@@ -119,17 +116,17 @@ pub fn rounded(bytes: usize) -> usize {
 }
 
 /// Measures all filters by load on the first call, and returns the same profiles on each call.
-pub fn profiles(options: &Options, progress: &Progress) -> &'static [Profile] {
+pub fn profiles(options: &Options) -> &'static [Profile] {
     static PROFILES: OnceLock<Vec<Profile>> = OnceLock::new();
     PROFILES.get_or_init(|| {
         let spec = Spec { bytes: rounded(options.bytes()), rounds: rounds(options), by_load: true };
-        pinned(|| measure(&all(), spec, progress))
+        pinned(|| measure(&all(), spec))
     })
 }
 
 /// Measures the paper's filters, and guira's layout of 12 bits, at the size of Table 3 on the first
 /// call, and returns the same profiles on each call. They have no curves by load.
-pub fn large_profiles(options: &Options, progress: &Progress) -> &'static [Profile] {
+pub fn large_profiles(options: &Options) -> &'static [Profile] {
     static PROFILES: OnceLock<Vec<Profile>> = OnceLock::new();
     PROFILES.get_or_init(|| {
         let mut kinds = all();
@@ -137,7 +134,7 @@ pub fn large_profiles(options: &Options, progress: &Progress) -> &'static [Profi
         kinds.retain(|kind| names.clone().any(|name| name == kind.name));
         let bytes = rounded(options.large_bytes());
         let spec = Spec { bytes, rounds: rounds(options), by_load: false };
-        pinned(|| measure(&kinds, spec, progress))
+        pinned(|| measure(&kinds, spec))
     })
 }
 
@@ -150,62 +147,75 @@ struct Spec {
 }
 
 /// Measures all filters, which take turns.
-fn measure(kinds: &[Kind], spec: Spec, progress: &Progress) -> Vec<Profile> {
-    progress.expect(spec.rounds * kinds.len());
+fn measure(kinds: &[Kind], spec: Spec) -> Vec<Profile> {
     let rounds_of_kinds = interleaved(kinds, spec.rounds, |round, kind| {
-        progress.set_message(format!("{}, round {}", kind.name, round + 1));
-        let measured = Round::measure(kind, spec.bytes, spec.by_load, round == 0);
-        progress.step();
-        measured
+        println!("{}, {} MiB, round {}", kind.name, spec.bytes >> 20, round + 1);
+        Round::measure(kind, spec.bytes, spec.by_load, round == 0)
     });
-    kinds.iter().zip(&rounds_of_kinds).map(|(kind, rounds)| Profile::of(kind, rounds)).collect()
+    rounds_of_kinds.iter().map(|rounds| Profile::of(rounds)).collect()
 }
 
-/// Invented profiles for tests: each number is near the paper's in some of them, and away from it
-/// in others; so is each speed in relation to any other one, with a narrow or a wide range.
+/// Invented profiles for tests: each number is the paper's in some of them, and deviates in others;
+/// each speed is near any other one or away from it, with a narrow or a wide range.
 #[cfg(test)]
-pub fn variants(papers: impl Fn(&str) -> (f64, f64)) -> Vec<Vec<Profile>> {
+pub fn variants() -> Vec<Vec<Profile>> {
     use rand::{RngExt, SeedableRng, rngs::SmallRng};
 
+    let papers = [
+        ("CF", 12.6, 0.0019, 2.0),
+        ("ss-CF", 12.58, 0.0009, 2.0),
+        ("BF", 13.0, 0.0019, 9.0),
+        ("blocked BF", 13.0, 0.0043, 1.0),
+        ("QF", 13.33, 0.0018, 1.5),
+        ("CBF", 52.0, 0.0019, 9.0),
+        ("dl-CBF", 15.51, 0.0076, 4.0),
+    ];
     let rng = std::cell::RefCell::new(SmallRng::seed_from_u64(8));
     let uniform = |from: f64, to: f64| rng.borrow_mut().random_range(from..to);
-    let speed_of = |general: f64| {
-        let median = general * uniform(0.6, 1.5);
-        let width = if uniform(0.0, 1.0) < 0.9 { 1.0 } else { 10.0 };
-        Timed { median, min: median / width, max: median * width }
-    };
     let deviation = || if uniform(0.0, 1.0) < 0.5 { 1.0 } else { uniform(0.5, 2.0) };
-    let profile = |kind: &Kind| {
-        let (bits, rate) = papers(&kind.name);
-        let (full, general) = (uniform(70.0, 100.0), uniform(1.0, 2.0).powi(3));
-        let speed = || speed_of(general);
-        let curve = |curve| {
-            let shares = [0.0, 25.0, 50.0, 75.0, 100.0].map(|share| (share, speed()));
-            let scale = |(share, speed)| (share * full / 100.0, speed);
-            if curve == Curve::ByShare { shares.into() } else { shares.map(scale).into() }
-        };
-        Profile {
+    let space = |kind: &Kind| {
+        let layout = guira::Layout::ALL.iter().find(|it| kind.name.contains(&format!("{it:?}")));
+        let guira = layout.map(|layout| {
+            let rate = layout.false_positive_rate();
+            ("", (3.0 - rate.log2()) / 0.95, rate, 2.0)
+        });
+        let paper = papers.into_iter().find(|paper| paper.0 == kind.name);
+        let (_, bits, rate, lines) = paper.or(guira).expect("a filter of the paper or a layout");
+        Space {
             name: kind.name.clone(),
+            supports_removal: kind.supports_removal,
             items: 1000,
-            bits_per_item: bits * deviation(),
+            bits: bits * deviation(),
             rate: rate * deviation(),
-            construction: speed(),
-            curves: Curve::ALL.map(curve),
+            lines: Some([lines * deviation(), f64::min(lines, 2.0) * deviation()]),
         }
+    };
+    let profile = |kind: &Kind| {
+        let (full, general) = (uniform(70.0, 100.0), uniform(1.0, 2.0).powi(3));
+        let speed = || {
+            let median = general * uniform(0.6, 1.5);
+            let width = if uniform(0.0, 1.0) < 0.9 { 1.0 } else { 10.0 };
+            Timed { median, min: median / width, max: median * width }
+        };
+        let curve = |curve| {
+            let full = if curve == Curve::ByShare { 100.0 } else { full };
+            [0.0, 0.25, 0.5, 0.75, 1.0].map(|share| (share * full, speed())).into()
+        };
+        Profile { space: space(kind), construction: speed(), curves: Curve::ALL.map(curve) }
     };
     (0..3000).map(|_| all().iter().map(profile).collect()).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Curve, Points, Progress, Spec, all, measure};
+    use super::{Curve, Points, Spec, all, measure};
 
     #[test]
     fn a_profile_covers_all_loads_from_empty_to_full_and_back() {
         let mut kinds = all();
         kinds.retain(|kind| ["CF", "BF", "QF"].contains(&kind.name.as_str()));
         let spec = Spec { bytes: 6 << 10, rounds: 3, by_load: true };
-        let profiles = measure(&kinds, spec, &Progress::new());
+        let profiles = measure(&kinds, spec);
         for (profile, full) in profiles.iter().zip([95.0, 100.0, 90.0]) {
             let [by_share, absent, present, inserts, removals] = &profile.curves;
             let last = |points: &Points| points.last().expect("points").0;
@@ -214,7 +224,7 @@ mod tests {
             assert_eq!(profile.curve(Curve::ByShare), by_share);
             assert_eq!((by_share.len(), absent.len()), (5, present.len()));
             assert_eq!(absent.len(), inserts.len());
-            if profile.name == "BF" {
+            if profile.name() == "BF" {
                 assert!(removals.is_empty());
             } else {
                 assert_eq!(removals.len(), inserts.len());
