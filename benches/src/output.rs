@@ -115,9 +115,7 @@ impl Output {
         report.paragraph(TERMS);
         if !results.missing.is_empty() {
             report.paragraph("**This report is incomplete.**");
-            let missing: Vec<String> =
-                results.missing.iter().map(|what| format!("- {what}")).collect();
-            report.paragraph(&missing.join("\n"));
+            report.list(results.missing.iter().map(ToString::to_string));
         }
         let bars = bars(results);
         for table in std::iter::once(&bars).chain(&results.tables) {

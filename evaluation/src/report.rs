@@ -13,26 +13,24 @@ use crate::experiments::{Experiment, Outcome, Row, Verdict};
 /// An experiment and its outcome.
 pub type Completed = (&'static Experiment, Outcome);
 
-const INTRODUCTION: [&str; 3] = [
-    "Every table and figure of [Cuckoo Filter: Practically Better Than \
-     Bloom](https://doi.org/10.1145/2674005.2674994) (Fan, Andersen, Kaminsky, Mitzenmacher, \
-     CoNEXT 2014; “the paper”) and of *Cuckoo Filter: Better Than Bloom* (Fan, Andersen, \
-     Kaminsky, ;login: August 2013; “;login:”), measured again. The concurrent cuckoo filter \
-     **guira** is measured alongside the papers' filters.",
-    "A row compares a value of the papers, or a claim of their text, with the value measured here; \
-     its note states the tolerance. Only rows about guira can be “better”: a filter of the papers \
-     that deviates from them differs, in whichever direction. Rows without a verdict are given by \
-     construction, or are absolute speeds of another machine. The source says where the paper's \
-     value comes from: printed in the paper, computed by its formula, or measured here with the \
-     paper's filter. Rows without one compare with a plot or a claim.",
-    "No filter has huge pages. All filters of the papers hash a random 64-bit key by one folded \
-     multiplication, and guira mixes the key itself; the paper used CityHash. Every timed figure \
-     is the median of at least five rounds in which the filters take turns. The minimum and the \
-     maximum are beside it; those of the plotted points are in the CSV files. If the ranges of two \
-     speeds overlap, the row that compares them says so, and counts neither as a win nor as a \
-     difference. Only where the papers claim that one filter is equally fast in two cases do \
-     ranges that overlap agree with them.",
-];
+const INTRODUCTION: &str = "Every table and figure of [Cuckoo Filter: Practically Better Than \
+    Bloom](https://doi.org/10.1145/2674005.2674994) (Fan, Andersen, Kaminsky, Mitzenmacher, CoNEXT \
+    2014; “the paper”) and of *Cuckoo Filter: Better Than Bloom* (Fan, Andersen, Kaminsky, ;login: \
+    August 2013; “;login:”), measured again. The concurrent cuckoo filter **guira** is measured \
+    alongside the papers' filters.\n\n\
+    A row compares a value of the papers, or a claim of their text, with the value measured here; \
+    its note states the tolerance. Only rows about guira can be “better”: a filter of the papers \
+    that deviates from them differs, in whichever direction. Rows without a verdict are given by \
+    construction, or are absolute speeds of another machine. The source says where the paper's \
+    value comes from: printed in the paper, computed by its formula, or measured here with the \
+    paper's filter. Rows without one compare with a plot or a claim.\n\n\
+    No filter has huge pages. All filters of the papers hash a random 64-bit key by one folded \
+    multiplication, and guira mixes the key itself; the paper used CityHash. Every timed figure is \
+    the median of at least five rounds in which the filters take turns. The minimum and the \
+    maximum are beside it; those of the plotted points are in the CSV files. If the ranges of two \
+    speeds overlap, the row that compares them says so, and counts neither as a win nor as a \
+    difference. Only where the papers claim that one filter is equally fast in two cases do ranges \
+    that overlap agree with them.";
 
 /// Writes the report, and returns the path of its page.
 ///
@@ -47,7 +45,7 @@ pub fn write(completed: &[Completed], seconds: f64) -> Result<PathBuf> {
     }
     fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
     let mut report = Report::new(&folder, "The cuckoo filter papers, reproduced");
-    INTRODUCTION.iter().for_each(|paragraph| report.paragraph(paragraph));
+    report.paragraph(INTRODUCTION);
     report.table(&verdicts(completed))?;
     report.heading("What differs");
     report.table(&rows("differences", completed, |row| row.verdict() == Verdict::Differs))?;

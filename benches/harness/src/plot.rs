@@ -290,14 +290,12 @@ fn style(look: Look) -> ShapeStyle {
         (true, _) => 3,
         (false, _) => 2,
     };
-    let (red, green, blue) = look.colour;
-    RGBColor(red, green, blue).stroke_width(width)
+    look.colour().stroke_width(width)
 }
 
 fn marker_style(look: Look) -> TextStyle<'static> {
-    let (red, green, blue) = look.colour;
     let font = ("sans-serif", if look.is_strong { 17 } else { 14 }).into_font();
-    font.color(&RGBColor(red, green, blue)).pos(Pos::new(HPos::Center, VPos::Center))
+    font.color(&look.colour()).pos(Pos::new(HPos::Center, VPos::Center))
 }
 
 #[cfg(test)]

@@ -36,11 +36,17 @@ impl Report {
         write!(self.text, "\n{text}\n").expect("a string accepts everything");
     }
 
-    /// Adds what belongs beside every figure: the facts of [`machine::facts`](crate::machine::facts), and the duration.
+    /// Adds a list.
+    pub fn list(&mut self, items: impl IntoIterator<Item = String>) {
+        let items: Vec<String> = items.into_iter().map(|item| format!("- {item}")).collect();
+        self.paragraph(&items.join("\n"));
+    }
+
+    /// Adds what belongs beside every figure: the facts of [`machine::facts`](crate::machine::facts),
+    /// and the duration.
     pub fn facts(&mut self, facts: &[(&str, String)], seconds: f64) {
-        let lines: String =
-            facts.iter().map(|(name, fact)| format!("- {name}: {fact}\n")).collect();
-        self.paragraph(&format!("{lines}- duration: {seconds:.0} s"));
+        let facts = facts.iter().map(|(name, fact)| format!("{name}: {fact}"));
+        self.list(facts.chain([format!("duration: {seconds:.0} s")]));
     }
 
     /// Adds a table, and writes its CSV file.

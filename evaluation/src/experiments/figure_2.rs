@@ -50,22 +50,12 @@ impl Curve {
 fn curves(options: &Options) -> Vec<Curve> {
     let more = options.log_buckets().iter().map(|&log_buckets| (log_buckets, 1));
     let sizes = SIZES.into_iter().chain(more);
-    let mut curves: Vec<Curve> = sizes
-        .clone()
-        .flat_map(|size| SLOTS.map(|slots| (options.log(size.0), slots)))
-        .map(|(log_buckets, (slots, paper))| Curve { log_buckets, slots, paper, loads: Vec::new() })
-        .collect();
-    let runs = sizes.flat_map(|(_, runs)| [options.runs_or(runs); SLOTS.len()]);
-    let specs: Vec<(Shape, usize)> = curves
-        .iter()
-        .zip(runs)
-        .flat_map(|(it, runs)| BITS.map(move |b| (Shape::new(it.log_buckets, it.slots, b), runs)))
-        .collect();
-    let loads = measure(&specs);
-    for (curve, loads) in curves.iter_mut().zip(loads.chunks(BITS.count())) {
-        curve.loads = loads.to_vec();
-    }
-    curves
+    let curve = |((log_buckets, runs), (slots, paper))| {
+        let (log_buckets, runs) = (options.log(log_buckets), options.runs_or(runs));
+        let specs: Vec<_> = BITS.map(|bits| (Shape::new(log_buckets, slots, bits), runs)).collect();
+        Curve { log_buckets, slots, paper, loads: measure(&specs) }
+    };
+    sizes.flat_map(|size| SLOTS.map(|slots| (size, slots))).map(curve).collect()
 }
 
 /// Reproduces the figure.

@@ -48,20 +48,11 @@ impl Loads {
 /// Fills tables of each shape as often as it says, on all cores, and returns their loads in the
 /// order of `specs`.
 pub fn measure(specs: &[(Shape, usize)]) -> Vec<Loads> {
-    let mut jobs: Vec<(usize, u64)> = (0..specs.len())
-        .flat_map(|index| (0..specs[index].1 as u64).map(move |run| (index, run)))
-        .collect();
-    // Long runs come first, so that all cores finish at about the same time.
-    jobs.sort_by_key(|&(index, _)| std::cmp::Reverse(specs[index].0.total_slots()));
-    let loads: Vec<f64> = jobs
-        .par_iter()
-        .map(|&(index, run)| 100.0 * load_at_first_refusal(specs[index].0, run))
-        .collect();
-    let mut loads_of_specs = vec![Loads(Vec::new()); specs.len()];
-    for (&(index, _), load) in jobs.iter().zip(loads) {
-        loads_of_specs[index].0.push(load);
-    }
-    loads_of_specs
+    let of_spec = |&(shape, runs): &(Shape, usize)| {
+        let runs = (0..runs as u64).into_par_iter();
+        Loads(runs.map(|run| 100.0 * load_at_first_refusal(shape, run)).collect())
+    };
+    specs.par_iter().map(of_spec).collect()
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ mod row;
 mod section_3;
 mod space;
 mod speeds;
-mod table_3;
+pub mod table_3;
 mod tables_1_2;
 mod theory;
 mod timing;

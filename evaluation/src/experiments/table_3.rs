@@ -11,7 +11,7 @@ use crate::Options;
 
 /// A column of the paper's table: bits per item, false positives in per cent, and million keys per
 /// second.
-const PAPER: [(&str, f64, f64, f64); 6] = [
+pub const PAPER: [(&str, f64, f64, f64); 6] = [
     ("CF", 12.60, 0.19, 5.00),
     ("ss-CF", 12.58, 0.09, 3.13),
     ("BF", 13.00, 0.19, 3.91),

@@ -159,34 +159,32 @@ fn measure(kinds: &[Kind], spec: Spec) -> Vec<Profile> {
 /// each speed is near any other one or away from it, with a narrow or a wide range.
 #[cfg(test)]
 pub fn variants() -> Vec<Vec<Profile>> {
+    use super::table_3::PAPER;
     use rand::{RngExt, SeedableRng, rngs::SmallRng};
 
-    let papers = [
-        ("CF", 12.6, 0.0019, 2.0),
-        ("ss-CF", 12.58, 0.0009, 2.0),
-        ("BF", 13.0, 0.0019, 9.0),
-        ("blocked BF", 13.0, 0.0043, 1.0),
-        ("QF", 13.33, 0.0018, 1.5),
-        ("CBF", 52.0, 0.0019, 9.0),
-        ("dl-CBF", 15.51, 0.0076, 4.0),
-    ];
     let rng = std::cell::RefCell::new(SmallRng::seed_from_u64(8));
     let uniform = |from: f64, to: f64| rng.borrow_mut().random_range(from..to);
     let deviation = || if uniform(0.0, 1.0) < 0.5 { 1.0 } else { uniform(0.5, 2.0) };
     let space = |kind: &Kind| {
         let layout = guira::Layout::ALL.iter().find(|it| kind.name.contains(&format!("{it:?}")));
-        let guira = layout.map(|layout| {
-            let rate = layout.false_positive_rate();
-            ("", (3.0 - rate.log2()) / 0.95, rate, 2.0)
-        });
-        let paper = papers.into_iter().find(|paper| paper.0 == kind.name);
-        let (_, bits, rate, lines) = paper.or(guira).expect("a filter of the paper or a layout");
+        let paper = PAPER.iter().find(|paper| paper.0 == kind.name);
+        let (bits, percent) = match layout.map(|layout| layout.false_positive_rate()) {
+            Some(rate) => ((3.0 - rate.log2()) / 0.95, 100.0 * rate),
+            // The counting Bloom filter takes four times the space of the Bloom filter.
+            None => paper.map_or((52.0, 0.19), |paper| (paper.1, paper.2)),
+        };
+        let lines = match &*kind.name {
+            "BF" | "CBF" => 9.0,
+            "blocked BF" => 1.0,
+            "dl-CBF" => 4.0,
+            _ => 2.0,
+        };
         Space {
             name: kind.name.clone(),
             supports_removal: kind.supports_removal,
             items: 1000,
             bits: bits * deviation(),
-            rate: rate * deviation(),
+            rate: percent / 100.0 * deviation(),
             lines: Some([lines * deviation(), f64::min(lines, 2.0) * deviation()]),
         }
     };
