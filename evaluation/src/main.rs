@@ -12,10 +12,10 @@
 //!
 //! Counts (loads, rates, bits, cache lines) use all cores. What is timed (Table 3, Figures 5 to 8)
 //! runs on one pinned thread, so leave the machine idle during a run. All filters have the same
-//! pages of memory: none has huge ones. Each timed figure is the median of at least five rounds in
-//! which the filters take turns, with the minimum and the maximum beside it. If the ranges of two
-//! compared speeds overlap, the verdict says so. `--smoke` has as many rounds, but tiny tables; it
-//! shows only that everything works.
+//! pages of memory: none has huge ones. Each timed figure is the median of several rounds in which
+//! the filters take turns, with the minimum and the maximum beside it. If the ranges of two compared
+//! speeds overlap, the verdict says so. `--smoke` has as many rounds, but tiny tables; it shows only
+//! that everything works.
 //!
 //! `--help` lists the options. Each run replaces `evaluation/report/`, so copy a report that you
 //! want to keep.

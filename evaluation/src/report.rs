@@ -8,10 +8,10 @@ use std::{
 use anyhow::{Context, Result};
 use guira_harness::{machine, report::Report, table::Table};
 
-use crate::experiments::{Experiment, Outcome, Row, Verdict};
+use crate::experiments::{Outcome, Row, Verdict};
 
-/// An experiment and its outcome.
-pub type Completed = (&'static Experiment, Outcome);
+/// The heading of an experiment, and its outcome.
+type Completed = (&'static str, Outcome);
 
 const INTRODUCTION: &str = "Every table and figure of [Cuckoo Filter: Practically Better Than \
     Bloom](https://doi.org/10.1145/2674005.2674994) (Fan, Andersen, Kaminsky, Mitzenmacher, CoNEXT \
@@ -26,7 +26,7 @@ const INTRODUCTION: &str = "Every table and figure of [Cuckoo Filter: Practicall
     paper's filter. Rows without one compare with a plot or a claim.\n\n\
     No filter has huge pages. All filters of the papers hash a random 64-bit key by one folded \
     multiplication, and guira mixes the key itself; the paper used CityHash. Every timed figure is \
-    the median of at least five rounds in which the filters take turns. The minimum and the \
+    the median of several rounds in which the filters take turns. The minimum and the \
     maximum are beside it; those of the plotted points are in the CSV files. If the ranges of two \
     speeds overlap, the row that compares them says so, and counts neither as a win nor as a \
     difference. Only where the papers claim that one filter is equally fast in two cases do ranges \
@@ -49,8 +49,8 @@ pub fn write(completed: &[Completed], seconds: f64) -> Result<PathBuf> {
     report.table(&verdicts(completed))?;
     report.heading("What differs");
     report.table(&rows("differences", completed, |row| row.verdict() == Verdict::Differs))?;
-    for (experiment, outcome) in completed {
-        report.heading(experiment.title);
+    for (title, outcome) in completed {
+        report.heading(title);
         report.paragraph(&outcome.note);
         outcome.charts.iter().try_for_each(|chart| report.chart(chart))?;
         // The name of the experiment alone belongs to its plot.

@@ -74,8 +74,7 @@ pub fn run(options: &Options) -> Outcome {
     let mut chart = Chart::new("figure-2", "Figure 2: minimum load at the first refusal")
         .x("fingerprint bits")
         .y("load, %")
-        .whole_x()
-        .y_range(0.0, 102.0);
+        .whole_x();
     for (index, curve) in curves.iter().enumerate() {
         let minima = BITS.zip(&curve.loads).map(|(bits, loads)| (bits.into(), loads.minimum()));
         // The colour shows the slots per bucket, the marker the table size.
@@ -169,7 +168,7 @@ mod tests {
         let curve = |(log_buckets, (slots, paper))| {
             let needed = shortest(log_buckets, slots);
             let load = |bits| if bits < needed { paper / 2.0 } else { paper + difference };
-            let loads = BITS.map(|bits| Loads::of(&[load(bits), load(bits)])).collect();
+            let loads = BITS.map(|bits| Loads(vec![load(bits); 2])).collect();
             Curve { log_buckets, slots, paper, loads }
         };
         sizes.map(curve).collect()

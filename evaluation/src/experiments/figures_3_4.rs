@@ -121,7 +121,7 @@ pub fn figure_3(options: &Options) -> Outcome {
         |slots| Series::new(slot_look(slots), format!("b = {slots}"), of_slots(points, slots).0);
     let chart = chart("figure-3", "Figure 3: bits per item by false-positive rate")
         .with_all(SLOTS.map(line))
-        .with(Series::guide("information limit", over(|rate| -rate.log2())));
+        .with_all([Series::guide("information limit", over(|rate| -rate.log2()))]);
     let note =
         "Tables of 2^16 buckets are filled until an item does not fit. The rate is measured \
         half a point below that load. The paper plots its points without numbers. Its text \
@@ -140,21 +140,21 @@ pub fn figure_4(options: &Options) -> Outcome {
         let wanted = spaces.iter().filter(|space| is_wanted(&space.name));
         wanted.map(|space| (space.rate, space.bits)).collect()
     };
-    let semi_sorted = Look::GUIRA.marker(Marker::SQUARE).variant();
-    let single = PAPERS[2..].iter();
+    let semi = Look::GUIRA.marker(Marker::SQUARE).variant();
+    let series = |look, name: &str, points| Series::new(look, name, points);
     let chart = chart("figure-4", "Figure 4: bits per item by false-positive rate")
-        .with(Series::line(0, "guira, plain layouts", measured(&|name| name.contains(" Plain"))))
-        .with(Series::new(
-            semi_sorted,
-            "guira, semi-sorted layouts",
-            measured(&|name| name.contains(" Semi")),
-        ))
-        .with(Series::new(look("CF"), "cuckoo filter, b = 4", plain.0.clone()))
-        .with(Series::new(look("ss-CF"), "semi-sorted cuckoo filter", sorted.0.clone()))
-        .with_all(single.map(|&name| Series::new(look(name), name, measured(&|it| it == name))))
-        .with(Series::new(look("BF").without_markers(), "Bloom, 1.44 log2(1/ε)", over(bloom)))
-        .with(Series::new(Look::nth(11).without_markers(), "windowed, formula", over(windowed)))
-        .with(Series::guide("information limit", over(|rate| -rate.log2())));
+        .with_all([
+            series(Look::GUIRA, "guira, plain layouts", measured(&|name| name.contains(" Plain"))),
+            series(semi, "guira, semi-sorted layouts", measured(&|name| name.contains(" Semi"))),
+            series(look("CF"), "cuckoo filter, b = 4", plain.0.clone()),
+            series(look("ss-CF"), "semi-sorted cuckoo filter", sorted.0.clone()),
+            series(look("BF").without_markers(), "Bloom, 1.44 log2(1/ε)", over(bloom)),
+            series(Look::nth(11).without_markers(), "windowed, formula", over(windowed)),
+            Series::guide("information limit", over(|rate| -rate.log2())),
+        ])
+        .with_all(
+            PAPERS[2..].iter().map(|&name| series(look(name), name, measured(&|it| it == name))),
+        );
     let note = "The loads and rates of the plain cuckoo filters are those of Figure 3; the \
         semi-sorted ones are packed tables of 2 MiB with fingerprints of 5 to 15 bits. guira's \
         layouts are filled to their capacity, and the other filters take 6 MiB. The paper prints \

@@ -20,15 +20,9 @@ pub fn slot_look(slots: usize) -> Look {
 
 /// The loads of some runs, in per cent.
 #[derive(Clone, Debug)]
-pub struct Loads(Vec<f64>);
+pub struct Loads(pub Vec<f64>);
 
 impl Loads {
-    /// Loads that a test invents.
-    #[cfg(test)]
-    pub fn of(loads: &[f64]) -> Self {
-        Self(loads.into())
-    }
-
     pub fn mean(&self) -> f64 {
         self.0.iter().sum::<f64>() / self.0.len() as f64
     }

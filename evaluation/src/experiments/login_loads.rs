@@ -5,7 +5,7 @@
 //! `report/login-table-2.csv` that `--only login-loads --log-buckets 25` writes.
 
 use guira_harness::{
-    plot::{Chart, Series},
+    plot::{Chart, Look, Series},
     table::Table,
 };
 
@@ -94,9 +94,11 @@ pub fn run(options: &Options) -> Outcome {
         .x("fingerprint bits")
         .y("load, %")
         .whole_x()
-        .with(Series::points(1, ";login:, Table 2", printed))
-        .with(Series::new(look("CF"), "2^25 buckets", means(&large)))
-        .with(Series::line(13, "2^20 buckets", means(&small)));
+        .with_all([
+            Series::new(look("CF").without_line(), ";login:, Table 2", printed),
+            Series::new(look("CF"), "2^25 buckets", means(&large)),
+            Series::new(Look::nth(13), "2^20 buckets", means(&small)),
+        ]);
     let source = if is_measured { "measured in this run" } else { "from an earlier run" };
     let note = format!(
         "The results for 2^25 buckets are {source}. The second table has 2^20 buckets.\n\n\

@@ -7,7 +7,7 @@ use guira_harness::{
 };
 
 use super::{
-    Outcome, claims,
+    Outcome, Row, claims,
     compare::{at, last},
     profiles::{
         Curve::{self, Absent, ByShare, Inserts, Present, Removals},
@@ -25,11 +25,9 @@ const SHARES: [f64; 5] = [0.0, 25.0, 50.0, 75.0, 100.0];
 /// Loads in per cent that the tables show.
 const LOADS: [f64; 8] = [2.5, 10.0, 25.0, 50.0, 75.0, 85.0, 90.0, 95.0];
 
-/// Name, look and speeds of a later version of the authors' program, on an i7-4790, at 192 MB.
-const LATER: [(&str, usize, [f64; 5]); 2] = [
-    ("CF", 1, [26.10, 25.92, 26.00, 25.95, 25.89]),
-    ("ss-CF", 2, [10.07, 10.65, 10.65, 10.79, 10.64]),
-];
+/// Name and speeds of a later version of the authors' program, on an i7-4790, at 192 MB.
+const LATER: [(&str, [f64; 5]); 2] =
+    [("CF", [26.10, 25.92, 26.00, 25.95, 25.89]), ("ss-CF", [10.07, 10.65, 10.65, 10.79, 10.64])];
 
 /// Reproduces Figure 5: lookups in full filters by the share of keys that are present.
 pub fn figure_5(options: &Options) -> Outcome {
@@ -37,9 +35,9 @@ pub fn figure_5(options: &Options) -> Outcome {
     let sizes = [options.large_bytes(), options.bytes()].map(|bytes| rounded(bytes) >> 20);
     let title = |size| format!("Lookups by share of present keys, {size} MiB (Figure 5)");
     let papers = chart("figure-5", &title(sizes[0]), large, ByShare, is_compared);
-    let papers = papers.with_all(LATER.map(|(name, look, speeds)| {
+    let papers = papers.with_all(LATER.map(|(name, speeds)| {
         let points = SHARES.into_iter().zip(speeds).collect();
-        Series::points(look, format!("{name}, the authors', i7-4790"), points)
+        Series::new(look(name).without_line(), format!("{name}, the authors', i7-4790"), points)
     }));
     let title = title(sizes[1]);
     let guira = format!("{title}: guira's layouts");
@@ -53,7 +51,7 @@ pub fn figure_5(options: &Options) -> Outcome {
         sizes[0],
         machine::caches(),
         sizes[1],
-        timing::method(options)
+        timing::method()
     );
     Outcome {
         rows: claims::figure_5(large),
@@ -72,67 +70,53 @@ pub fn figure_5(options: &Options) -> Outcome {
 
 /// Reproduces Figure 6: lookups of absent and of present keys by load.
 pub fn figure_6(options: &Options) -> Outcome {
-    let profiles = profiles(options);
-    let [absent, present] =
-        ["absent", "present"].map(|keys| format!("Lookups of {keys} keys by load (Figure 6)"));
-    let guira = format!("{absent}: guira's layouts");
+    let plots = [
+        ("figure-6-absent", "figure-6-absent-speeds", "Lookups of absent keys", Absent),
+        ("figure-6-present", "figure-6-present-speeds", "Lookups of present keys", Present),
+    ];
     let note = "The load is the share of occupied slots; for Bloom filters, it is the share of \
-                their capacity. The paper plots this figure without numbers, so the rows check the \
-                trends that its text states (section 7.2). A trend is the mean speed in the \
-                highest quarter of the loads divided by that in the lowest; it is stable between \
-                0.8 and 1.25, and falls below 0.8.";
-    Outcome {
-        rows: claims::figure_6(profiles),
-        tables: vec![
-            table("figure-6-absent-speeds", profiles, Absent),
-            table("figure-6-present-speeds", profiles, Present),
-        ],
-        charts: vec![
-            chart("figure-6-absent", &absent, profiles, Absent, is_compared),
-            chart("figure-6-present", &present, profiles, Present, is_compared),
-            chart("guira-figure-6", &guira, profiles, Absent, is_layout),
-        ],
-        note: method(options) + note,
-    }
+        their capacity. The paper plots this figure without numbers, so the rows check the trends \
+        that its text states (section 7.2). A trend is the mean speed in the highest quarter of \
+        the loads divided by that in the lowest; it is stable between 0.8 and 1.25, and falls \
+        below 0.8.";
+    by_load(options, &plots, "guira-figure-6", claims::figure_6, note)
 }
 
 /// Reproduces Figure 7: inserts by load.
 pub fn figure_7(options: &Options) -> Outcome {
-    let profiles = profiles(options);
-    let title = "Inserts by load (Figure 7)";
-    let guira = format!("{title}: guira's layouts");
+    let plots = [("figure-7", "figure-7-speeds", "Inserts", Inserts)];
     let note = "Each point is the speed of the inserts that fill 5 % of the slots, plotted at the \
-                middle of that range. The rows check the trends that section 7.3 states; trends \
-                are defined as in Figure 6.";
-    Outcome {
-        rows: claims::figure_7(profiles),
-        tables: vec![table("figure-7-speeds", profiles, Inserts)],
-        charts: vec![
-            chart("figure-7", title, profiles, Inserts, is_compared),
-            chart("guira-figure-7", &guira, profiles, Inserts, is_layout),
-        ],
-        note: method(options) + note,
-    }
+        middle of that range. The rows check the trends that section 7.3 states; trends are \
+        defined as in Figure 6.";
+    by_load(options, &plots, "guira-figure-7", claims::figure_7, note)
 }
 
 /// Reproduces Figure 8: removals from a full filter until it is empty.
 pub fn figure_8(options: &Options) -> Outcome {
-    let profiles = profiles(options);
-    let title = "Removals until empty (Figure 8)";
-    let guira = format!("{title}: guira's layouts");
+    let plots = [("figure-8", "figure-8-speeds", "Removals", Removals)];
     let note = "All keys are removed, in an order that is independent of the inserts. Each point \
-                is the speed over 5 % of the slots. The rows check what section 7.4 states. Bloom \
-                filters do not support removal; the counting Bloom filter does, but the paper's \
-                figure omits it.";
-    Outcome {
-        rows: claims::figure_8(profiles),
-        tables: vec![table("figure-8-speeds", profiles, Removals)],
-        charts: vec![
-            chart("figure-8", title, profiles, Removals, is_compared),
-            chart("guira-figure-8", &guira, profiles, Removals, is_layout),
-        ],
-        note: method(options) + note,
-    }
+        is the speed over 5 % of the slots. The rows check what section 7.4 states. Bloom filters \
+        do not support removal; the counting Bloom filter does, but the paper's figure omits it.";
+    by_load(options, &plots, "guira-figure-8", claims::figure_8, note)
+}
+
+/// Plots curves by load, each with a table, and the first also for guira's layouts.
+fn by_load(
+    options: &Options,
+    plots: &[(&'static str, &'static str, &str, Curve)],
+    guira: &'static str,
+    rows: fn(&[Profile]) -> Vec<Row>,
+    note: &str,
+) -> Outcome {
+    let profiles = profiles(options);
+    let plot = |&(name, _, title, curve): &(&'static str, _, &str, Curve)| {
+        chart(name, &format!("{title} by load"), profiles, curve, is_compared)
+    };
+    let mut charts: Vec<Chart> = plots.iter().map(plot).collect();
+    let title = format!("{} by load: guira's layouts", plots[0].2);
+    charts.push(chart(guira, &title, profiles, plots[0].3, is_layout));
+    let tables = plots.iter().map(|&(_, name, _, curve)| table(name, profiles, curve)).collect();
+    Outcome { rows: rows(profiles), tables, charts, note: method(options) + note }
 }
 
 /// Whether a filter is one of the papers' or a 12-bit layout of guira.

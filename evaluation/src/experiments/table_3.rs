@@ -37,7 +37,7 @@ pub fn run(options: &Options) -> Outcome {
         keys per second; ss-CF 12.59 bits, 0.09 %, 4.10 million keys per second.",
         sizes[0],
         sizes[1],
-        timing::method(options)
+        timing::method()
     );
     let tables = vec![table("table-3", large), table("table-3-small", small)];
     let mut rows = rows(large);

@@ -10,19 +10,16 @@ use std::{
 use cpu_time::ThreadTime;
 use guira_harness::Cores;
 
-use crate::{Options, pages};
+use crate::pages;
 
-/// Returns the number of rounds behind each timed figure.
-pub fn rounds(options: &Options) -> usize {
-    if options.full { 7 } else { 5 }
-}
+/// Number of rounds behind each timed figure.
+pub const ROUNDS: usize = 5;
 
 /// Says how the figures were timed.
-pub fn method(options: &Options) -> String {
+pub fn method() -> String {
     format!(
-        "Timed figures are medians of {} rounds in which the filters take turns, with the minimum \
-         and the maximum in brackets: on one core, in processor time, without huge pages. ",
-        rounds(options)
+        "Timed figures are medians of {ROUNDS} rounds in which the filters take turns, with the \
+        minimum and the maximum in brackets: on one core, in processor time, without huge pages. "
     )
 }
 
@@ -176,20 +173,10 @@ impl fmt::Display for Timed {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
-
-    use super::{Timed, interleaved, rounds};
-    use crate::Options;
+    use super::{Timed, interleaved};
 
     fn timed(median: f64, min: f64, max: f64) -> Timed {
         Timed { median, min, max }
-    }
-
-    #[test]
-    fn every_page_has_at_least_five_rounds() {
-        for option in ["--smoke", "--full", "--runs=1"] {
-            assert!(rounds(&Options::parse_from(["", option])) >= 5, "{option}");
-        }
     }
 
     #[test]

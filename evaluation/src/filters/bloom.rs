@@ -99,19 +99,7 @@ impl<const BITS: usize> Filter for Bloom<BITS> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Bloom, Filter, HASHES, build};
-
-    #[test]
-    fn positions_are_distinct_and_lie_in_the_table() {
-        let (filter, _): (Bloom<1>, _) = build(1 << 20);
-        for key in 0..1000 {
-            let mut positions: Vec<usize> = filter.counters(key).collect();
-            assert!(positions.iter().all(|&position| position < 8 << 20));
-            positions.sort_unstable();
-            positions.dedup();
-            assert!(positions.len() >= HASHES as usize - 1, "{key}: {positions:?}");
-        }
-    }
+    use super::{Bloom, Filter, build};
 
     #[test]
     fn a_saturated_counter_stays() {

@@ -6,6 +6,8 @@
 //! their quotients, and a run shifts to the right if its home slot is taken. A cluster is a
 //! sequence of runs that starts with an unshifted remainder.
 
+use std::iter::successors;
+
 use super::{Filter, count_cache_lines, hash, power_of_two, zeroed};
 
 /// Bits per remainder.
@@ -85,6 +87,17 @@ impl Quotient {
         self.get(slot) & bits != 0
     }
 
+    /// Returns the next slot with such flags.
+    #[inline]
+    fn next_with(&self, mut slot: usize, is_wanted: impl Fn(u16) -> bool) -> usize {
+        loop {
+            slot = self.next(slot);
+            if is_wanted(self.get(slot)) {
+                return slot;
+            }
+        }
+    }
+
     /// Returns the first slot of the cluster that a slot is in.
     #[inline]
     fn cluster_start(&self, mut slot: usize) -> usize {
@@ -100,18 +113,8 @@ impl Quotient {
         let mut owner = self.cluster_start(quotient);
         let mut start = owner;
         while owner != quotient {
-            loop {
-                start = self.next(start);
-                if !self.has_flag(start, CONTINUES) {
-                    break;
-                }
-            }
-            loop {
-                owner = self.next(owner);
-                if self.has_flag(owner, OCCUPIED) {
-                    break;
-                }
-            }
+            start = self.next_with(start, |slot| slot & CONTINUES == 0);
+            owner = self.next_with(owner, |slot| slot & OCCUPIED != 0);
         }
         start
     }
@@ -173,12 +176,7 @@ impl Quotient {
                 next_starts_run = false;
             } else if entry & CONTINUES == 0 {
                 // The next entry starts the run of the next occupied quotient.
-                loop {
-                    quotient = self.next(quotient);
-                    if self.has_flag(quotient, OCCUPIED) {
-                        break;
-                    }
-                }
+                quotient = self.next_with(quotient, |slot| slot & OCCUPIED != 0);
             }
             if quotient == slot {
                 entry &= !SHIFTED;
@@ -245,18 +243,14 @@ impl Filter for Quotient {
 
     fn cache_lines(&self, key: u64) -> Option<usize> {
         let (quotient, wanted) = self.split(key);
-        let (mut slot, mut last) = (quotient, quotient);
+        let (mut first, mut last) = (quotient, quotient);
         if self.has_flag(quotient, OCCUPIED) {
-            slot = self.cluster_start(quotient);
+            first = self.cluster_start(quotient);
             last = self.first_not_less(self.run_start(quotient), wanted);
         }
         // A lookup reads all slots in between.
-        let mut bytes = vec![last * 3 / 2, last * 3 / 2 + 1];
-        while slot != last {
-            bytes.push(slot * 3 / 2);
-            slot = self.next(slot);
-        }
-        Some(count_cache_lines(bytes))
+        let read = successors(Some(first), |&slot| (slot != last).then(|| self.next(slot)));
+        Some(count_cache_lines(read.flat_map(|slot| [slot * 3 / 2, slot * 3 / 2 + 1])))
     }
 }
 

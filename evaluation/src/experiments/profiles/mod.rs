@@ -8,7 +8,7 @@ use std::{fmt, sync::OnceLock};
 use self::round::Round;
 use super::{
     space::Space,
-    timing::{self, Timed, interleaved, pinned, rounds},
+    timing::{self, ROUNDS, Timed, interleaved, pinned},
 };
 use crate::{
     Options,
@@ -106,7 +106,7 @@ pub fn find<'a>(profiles: &'a [Profile], name: &str) -> &'a Profile {
 /// Says how the figures by load were measured.
 pub fn method(options: &Options) -> String {
     let megabytes = rounded(options.bytes()) >> 20;
-    format!("Each filter takes about {megabytes} MiB. {}", timing::method(options))
+    format!("Each filter takes about {megabytes} MiB. {}", timing::method())
 }
 
 /// Rounds a size down to one that the paper's cuckoo filter with a power of two of buckets takes
@@ -118,10 +118,7 @@ pub fn rounded(bytes: usize) -> usize {
 /// Measures all filters by load on the first call, and returns the same profiles on each call.
 pub fn profiles(options: &Options) -> &'static [Profile] {
     static PROFILES: OnceLock<Vec<Profile>> = OnceLock::new();
-    PROFILES.get_or_init(|| {
-        let spec = Spec { bytes: rounded(options.bytes()), rounds: rounds(options), by_load: true };
-        pinned(|| measure(&all(), spec))
-    })
+    PROFILES.get_or_init(|| pinned(|| measure(&all(), rounded(options.bytes()), ROUNDS, true)))
 }
 
 /// Measures the paper's filters, and guira's layout of 12 bits, at the size of Table 3 on the first
@@ -132,25 +129,15 @@ pub fn large_profiles(options: &Options) -> &'static [Profile] {
         let mut kinds = all();
         let names = PAPERS.into_iter().chain([GUIRA, GUIRA_BATCHES]);
         kinds.retain(|kind| names.clone().any(|name| name == kind.name));
-        let bytes = rounded(options.large_bytes());
-        let spec = Spec { bytes, rounds: rounds(options), by_load: false };
-        pinned(|| measure(&kinds, spec))
+        pinned(|| measure(&kinds, rounded(options.large_bytes()), ROUNDS, false))
     })
 }
 
-/// What to measure of each kind of filter.
-#[derive(Clone, Copy, Debug)]
-struct Spec {
-    bytes: usize,
-    rounds: usize,
-    by_load: bool,
-}
-
 /// Measures all filters, which take turns.
-fn measure(kinds: &[Kind], spec: Spec) -> Vec<Profile> {
-    let rounds_of_kinds = interleaved(kinds, spec.rounds, |round, kind| {
-        println!("{}, {} MiB, round {}", kind.name, spec.bytes >> 20, round + 1);
-        Round::measure(kind, spec.bytes, spec.by_load, round == 0)
+fn measure(kinds: &[Kind], bytes: usize, rounds: usize, by_load: bool) -> Vec<Profile> {
+    let rounds_of_kinds = interleaved(kinds, rounds, |round, kind| {
+        println!("{}, {} MiB, round {}", kind.name, bytes >> 20, round + 1);
+        Round::measure(kind, bytes, by_load, round == 0)
     });
     rounds_of_kinds.iter().map(|rounds| Profile::of(rounds)).collect()
 }
@@ -206,14 +193,13 @@ pub fn variants() -> Vec<Vec<Profile>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Curve, Points, Spec, all, measure};
+    use super::{Curve, Points, all, measure};
 
     #[test]
     fn a_profile_covers_all_loads_from_empty_to_full_and_back() {
         let mut kinds = all();
         kinds.retain(|kind| ["CF", "BF", "QF"].contains(&kind.name.as_str()));
-        let spec = Spec { bytes: 6 << 10, rounds: 3, by_load: true };
-        let profiles = measure(&kinds, spec);
+        let profiles = measure(&kinds, 6 << 10, 3, true);
         for (profile, full) in profiles.iter().zip([95.0, 100.0, 90.0]) {
             let [by_share, absent, present, inserts, removals] = &profile.curves;
             let last = |points: &Points| points.last().expect("points").0;
