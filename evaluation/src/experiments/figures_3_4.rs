@@ -149,7 +149,7 @@ pub fn figure_4(options: &Options) -> Outcome {
             series(look("CF"), "cuckoo filter, b = 4", plain.0.clone()),
             series(look("ss-CF"), "semi-sorted cuckoo filter", sorted.0.clone()),
             series(look("BF").without_markers(), "Bloom, 1.44 log2(1/ε)", over(bloom)),
-            series(Look::nth(11).without_markers(), "windowed, formula", over(windowed)),
+            series(Look::nth(8).without_markers(), "windowed, formula", over(windowed)),
             Series::guide("information limit", over(|rate| -rate.log2())),
         ])
         .with_all(

@@ -4,8 +4,7 @@ use guira_harness::table::{Table, cell};
 
 use super::{
     Outcome, Row, claims,
-    profiles::{Profile, find, large_profiles, profiles, rounded},
-    timing,
+    profiles::{Profile, find, large_profiles, method},
 };
 use crate::Options;
 
@@ -22,28 +21,22 @@ pub const PAPER: [(&str, f64, f64, f64); 6] = [
 
 /// Reproduces the table.
 pub fn run(options: &Options) -> Outcome {
-    let (large, small) = (large_profiles(options), profiles(options));
-    let sizes = [options.large_bytes(), options.bytes()].map(|bytes| rounded(bytes) >> 20);
-    let note = format!(
-        "The filters of the first table take {} MiB, as in the paper. CF, ss-CF and dl-CBF are \
-        filled until a key does not fit; BF and blocked BF to one key per 13 bits; QF to 90 %; \
-        guira to its capacity, which is less than what fits. The second table has all filters in \
-        {} MiB. Keys are random 64-bit integers; the papers' filters hash them by one \
-        multiplication, and the paper's did by CityHash, which took about 20 ns. {}\n\n\
+    let profiles = large_profiles(options);
+    let note = "CF, ss-CF and dl-CBF are filled until a key does not fit; BF and blocked BF to one \
+        key per 13 bits; QF to 90 %; guira to its capacity, which is less than what fits. Keys are \
+        random 64-bit integers; the papers' filters hash them by one multiplication, and the \
+        paper's did by CityHash, which took about 20 ns.\n\n\
         Absolute speeds have no verdict, because the machines differ. The verdicts compare the \
-        ratio to CF, within a factor of two, and the orders that sections 7.1 and 7.4 state.\n\n\
+        ratio to CF, within a factor of two, and the orders that sections 7.1 and 7.4 state. \
+        `guira-bench` measures guira's other layouts.\n\n\
         A later version of the authors' program (efficient/cuckoofilter, \
         benchmarks/conext-table3.cc) measured on an i7-4790: CF 12.60 bits, 0.18 %, 5.86 million \
-        keys per second; ss-CF 12.59 bits, 0.09 %, 4.10 million keys per second.",
-        sizes[0],
-        sizes[1],
-        timing::method()
-    );
-    let tables = vec![table("table-3", large), table("table-3-small", small)];
-    let mut rows = rows(large);
-    rows.extend(claims::table_3(large));
-    rows.extend(claims::guira_construction(small));
-    Outcome { rows, tables, note, ..Outcome::default() }
+        keys per second; ss-CF 12.59 bits, 0.09 %, 4.10 million keys per second.";
+    let mut rows = rows(profiles);
+    rows.extend(claims::table_3(profiles));
+    rows.extend(claims::guira_construction(profiles));
+    let note = method(options.large_bytes()) + note;
+    Outcome { rows, tables: vec![table(profiles)], note, ..Outcome::default() }
 }
 
 /// Compares each number of the paper's table.
@@ -95,7 +88,7 @@ fn rows(profiles: &[Profile]) -> Vec<Row> {
     rows
 }
 
-fn table(name: &'static str, profiles: &[Profile]) -> Table {
+fn table(profiles: &[Profile]) -> Table {
     let head = [
         "filter",
         "million keys",
@@ -107,7 +100,7 @@ fn table(name: &'static str, profiles: &[Profile]) -> Table {
         "speed / CF",
         "speed / CF, paper",
     ];
-    let mut table = Table::new(name, &head);
+    let mut table = Table::new("table-3", &head);
     let cf = find(profiles, "CF").construction;
     for profile in profiles {
         let paper = PAPER.iter().find(|paper| paper.0 == profile.name());

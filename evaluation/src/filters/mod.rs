@@ -79,19 +79,14 @@ pub type Build = Box<dyn Fn(usize) -> (Box<dyn Filter>, usize) + Send + Sync>;
 /// The filters of the paper's section 7, in the order of its Table 3.
 pub const PAPERS: [&str; 6] = ["CF", "ss-CF", "BF", "blocked BF", "QF", "dl-CBF"];
 
-/// Returns the look of a filter, which is the same in every plot of the report. All layouts of
-/// guira share the colour and differ by the marker.
+/// Returns the look of a filter, which is the same in every plot of the report.
 pub fn look(name: &str) -> Look {
-    let Some(layout) = name.strip_prefix("guira ") else {
-        // The counting Bloom filter, which Table 3 lacks, comes last.
+    if !name.starts_with("guira") {
         return Look::nth(1 + PAPERS.iter().position(|&known| known == name).unwrap_or(6));
-    };
-    let single = layout.trim_end_matches(", batches");
-    // The markers of the 12-bit layouts, circle and square, have hollow forms for batches.
-    let order = ["Plain5x12", "SemiSorted6x12", "Plain8x8", "Plain6x10", "Plain4x16"];
-    let mut order = order.iter().chain(&["SemiSorted5x14", "SemiSorted4x17", "SemiSorted3x22"]);
-    let look = Look::GUIRA.marker(Marker::nth(order.position(|&it| it == single).unwrap_or(8)));
-    if layout == single { look } else { look.variant() }
+    }
+    let marker = if name.contains("SemiSorted") { Marker::SQUARE } else { Marker::nth(0) };
+    let look = Look::GUIRA.marker(marker);
+    if name.ends_with("batches") { look.variant() } else { look }
 }
 
 /// Returns all kinds, the paper's first.

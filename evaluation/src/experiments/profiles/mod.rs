@@ -103,34 +103,37 @@ pub fn find<'a>(profiles: &'a [Profile], name: &str) -> &'a Profile {
     profiles.iter().find(|profile| profile.name() == name).expect("a filter has this name")
 }
 
-/// Says how the figures by load were measured.
-pub fn method(options: &Options) -> String {
-    let megabytes = rounded(options.bytes()) >> 20;
-    format!("Each filter takes about {megabytes} MiB. {}", timing::method())
+/// Says how filters of a size were measured.
+pub fn method(bytes: usize) -> String {
+    format!("Each filter takes about {} MiB. {}", rounded(bytes) >> 20, timing::method())
 }
 
 /// Rounds a size down to one that the paper's cuckoo filter with a power of two of buckets takes
 /// exactly.
-pub fn rounded(bytes: usize) -> usize {
+fn rounded(bytes: usize) -> usize {
     6 << (bytes / 6).max(1).ilog2()
 }
 
 /// Measures all filters by load on the first call, and returns the same profiles on each call.
 pub fn profiles(options: &Options) -> &'static [Profile] {
     static PROFILES: OnceLock<Vec<Profile>> = OnceLock::new();
-    PROFILES.get_or_init(|| pinned(|| measure(&all(), rounded(options.bytes()), ROUNDS, true)))
+    PROFILES.get_or_init(|| pinned(|| measure(&kinds(), rounded(options.bytes()), ROUNDS, true)))
 }
 
-/// Measures the paper's filters, and guira's layout of 12 bits, at the size of Table 3 on the first
-/// call, and returns the same profiles on each call. They have no curves by load.
+/// Measures all filters at the size of Table 3 on the first call, and returns the same profiles on
+/// each call. They have no curves by load.
 pub fn large_profiles(options: &Options) -> &'static [Profile] {
     static PROFILES: OnceLock<Vec<Profile>> = OnceLock::new();
-    PROFILES.get_or_init(|| {
-        let mut kinds = all();
-        let names = PAPERS.into_iter().chain([GUIRA, GUIRA_BATCHES]);
-        kinds.retain(|kind| names.clone().any(|name| name == kind.name));
-        pinned(|| measure(&kinds, rounded(options.large_bytes()), ROUNDS, false))
-    })
+    let bytes = rounded(options.large_bytes());
+    PROFILES.get_or_init(|| pinned(|| measure(&kinds(), bytes, ROUNDS, false)))
+}
+
+/// Returns the filters of the paper's Table 3, and guira's layouts with fingerprints as long as
+/// those of the paper's cuckoo filter.
+fn kinds() -> Vec<Kind> {
+    let mut kinds = all();
+    kinds.retain(|kind| PAPERS.contains(&&*kind.name) || kind.name.contains("x12"));
+    kinds
 }
 
 /// Measures all filters, which take turns.
