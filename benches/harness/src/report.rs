@@ -89,3 +89,31 @@ impl Report {
         Ok(path)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Chart, Report, Table, fs};
+    use crate::plot::{Look, Series};
+
+    #[test]
+    fn tables_and_plots_are_on_the_page_and_in_files_of_different_names() {
+        let folder = std::env::temp_dir().join(format!("guira-report-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a folder");
+        let chart =
+            Chart::new("x", "X").with_all([Series::new(Look::GUIRA, "x", vec![(1.0, 2.0)])]);
+        let write = |name| {
+            let mut table = Table::new(name, &["a", "b"]);
+            let mut report = Report::new(&folder, "title");
+            report.table(&table).and_then(|()| report.chart(&Chart::new(name, ""))).expect("empty");
+            table.push(vec!["1".into(), "2".into()]);
+            report.table(&table).and_then(|()| report.chart(&chart)).expect("written");
+            report.save()
+        };
+        let page = fs::read_to_string(write("y").expect("two names")).expect("the page");
+        assert_eq!(page, "# title\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n\n![X](x.svg)\n");
+        assert_eq!(fs::read_to_string(folder.join("y.csv")).expect("a table"), "a,b\n1,2\n");
+        assert!(folder.join("x.svg").exists() && folder.join("x.csv").exists());
+        assert!(write("x").is_err(), "one name");
+        fs::remove_dir_all(&folder).expect("it was there");
+    }
+}

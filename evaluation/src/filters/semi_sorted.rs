@@ -13,6 +13,9 @@ const CODE_BITS: u32 = 12;
 /// Selects the code of a bucket.
 const CODE_MASK: usize = (1 << CODE_BITS) - 1;
 
+/// The lowest bit of each of four 16-bit lanes.
+const LANES: u64 = 0x0001_0001_0001_0001;
+
 /// The mapping between codes and sorted nibbles.
 struct Tables {
     /// The nibbles of each code, with the smallest in the low bits: 8 KiB, which fit into the L1
@@ -56,7 +59,7 @@ pub struct SemiSorted<const HIGH: u32>;
 
 impl<const HIGH: u32> SemiSorted<HIGH> {
     /// Selects the high part of a fingerprint.
-    const PART: u16 = (1 << HIGH) - 1;
+    const PART: u64 = (1 << HIGH) - 1;
 
     #[inline]
     fn rotate(fingerprint: u32) -> u16 {
@@ -65,17 +68,24 @@ impl<const HIGH: u32> SemiSorted<HIGH> {
 
     #[inline]
     fn unrotate(slot: u16) -> u32 {
-        u32::from(slot) >> HIGH | u32::from(slot & Self::PART) << 4
+        u32::from(slot) >> HIGH | (u32::from(slot) & Self::PART as u32) << 4
+    }
+
+    /// Returns the rotated fingerprints of a bucket in four lanes.
+    #[inline]
+    fn lanes(word: u64) -> u64 {
+        let nibbles = u64::from(TABLES.nibbles[word as usize & CODE_MASK]);
+        let nibbles = (nibbles | nibbles << 24) & 0x0000_00ff_0000_00ff;
+        let nibbles = (nibbles | nibbles << 12) & (15 * LANES);
+        let high =
+            |slot| ((word >> CODE_BITS) << ((16 - HIGH) * slot)) & (Self::PART << (16 * slot));
+        nibbles << HIGH | high(0) | high(1) | high(2) | high(3)
     }
 
     #[inline]
     fn decode(word: u64) -> Rotated {
-        let nibbles = TABLES.nibbles[word as usize & CODE_MASK];
-        let high = word >> CODE_BITS;
-        std::array::from_fn(|slot| {
-            let high = (high >> (HIGH * slot as u32)) as u16 & Self::PART;
-            (nibbles >> (4 * slot) & 15) << HIGH | high
-        })
+        let lanes = Self::lanes(word);
+        std::array::from_fn(|slot| (lanes >> (16 * slot)) as u16)
     }
 
     #[inline]
@@ -87,7 +97,7 @@ impl<const HIGH: u32> SemiSorted<HIGH> {
         let (mut nibbles, mut high) = (0, 0);
         for (slot, &fingerprint) in slots.iter().enumerate() {
             nibbles |= usize::from(fingerprint >> HIGH) << (4 * slot);
-            high |= u64::from(fingerprint & Self::PART) << (HIGH * slot as u32);
+            high |= (u64::from(fingerprint) & Self::PART) << (HIGH * slot as u32);
         }
         u64::from(TABLES.codes[nibbles]) | high << CODE_BITS
     }
@@ -98,10 +108,12 @@ impl<const HIGH: u32> BucketLayout for SemiSorted<HIGH> {
 
     #[inline]
     fn either_holds(words: [u64; 2], fingerprint: u32) -> bool {
-        // Compares all slots, since no branch could predict which one matches.
-        let wanted = Self::rotate(fingerprint);
-        let matches = words.map(|word| Self::decode(word).map(|slot| slot == wanted));
-        matches.as_flattened().iter().fold(false, |any, &matches| any | matches)
+        let wanted = u64::from(Self::rotate(fingerprint)) * LANES;
+        let found = words.map(|word| {
+            let different = Self::lanes(word) ^ wanted;
+            different.wrapping_sub(LANES) & !different & (LANES << 15)
+        });
+        found[0] | found[1] != 0
     }
 
     #[inline]
