@@ -34,27 +34,18 @@ mod simulation;
 use std::time::Instant;
 
 use anyhow::Result;
-use clap::{Parser, builder::RangedU64ValueParser};
+use clap::Parser;
 
 /// What to measure, and at which size.
 #[derive(Clone, Debug, Parser)]
 #[command(about = "Reproduces the cuckoo filter papers' evaluation, and writes evaluation/report/")]
 struct Options {
-    /// Uses the papers' table sizes and numbers of runs; takes hours.
+    /// Uses the papers' table sizes, 2^25 buckets and 192 MiB, and numbers of runs; takes hours.
     #[arg(long)]
     full: bool,
-    /// Table size of Figures 6 to 8 in MiB [default: 24, or 192 with --full].
-    #[arg(long, value_name = "N", value_parser = at_most(1 << 20))]
-    megabytes: Option<usize>,
-    /// Table size of Table 3 and Figure 5 in MiB [default: 192, as in the paper].
-    #[arg(long, value_name = "N", value_parser = at_most(1 << 20))]
-    large_megabytes: Option<usize>,
     /// Runs everything with tiny tables, to see that it works; the figures mean nothing.
     #[arg(long, conflicts_with = "full")]
     smoke: bool,
-    /// Runs behind each load factor [default: depends on the experiment, 10 with --full].
-    #[arg(long, value_name = "N", value_parser = at_most(1 << 20))]
-    runs: Option<usize>,
     /// Also measures load factors of tables with 2^N buckets; the papers have 25, and 30, which
     /// takes 4 to 32 GiB.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=30))]
@@ -62,11 +53,6 @@ struct Options {
     /// Runs only the experiments whose names contain NAME, such as figure-7 or section-3.
     #[arg(long, value_name = "NAME")]
     only: Vec<String>,
-}
-
-/// Parses an integer from 1 to `max`.
-fn at_most(max: u64) -> RangedU64ValueParser<usize> {
-    RangedU64ValueParser::new().range(1..=max)
 }
 
 impl Options {
@@ -77,28 +63,21 @@ impl Options {
 
     /// Table size of Figures 6 to 8 in bytes.
     fn bytes(&self) -> usize {
-        let default = if self.full { 192 } else { 24 };
-        self.size(self.megabytes, default)
+        if self.full { self.large_bytes() } else { self.large_bytes() / 8 }
     }
 
-    /// Table size of Table 3 and Figure 5 in bytes.
+    /// Table size of Table 3 and Figure 5 in bytes, as in the paper.
     fn large_bytes(&self) -> usize {
-        self.size(self.large_megabytes, 192)
+        if self.smoke { 1 << 20 } else { 192 << 20 }
     }
 
-    /// Returns a table size in bytes: the one that was asked for, a tiny one with `--smoke`, or the
-    /// default; the first and the last are in MiB.
-    fn size(&self, megabytes: Option<usize>, default: usize) -> usize {
-        match megabytes {
-            None if self.smoke => 1 << 17,
-            megabytes => megabytes.unwrap_or(default) << 20,
-        }
-    }
-
-    /// Returns a number of runs: the one that was asked for, or the papers' with `--full`.
+    /// Returns a number of runs; the papers have 10.
     fn runs_or(&self, default: usize) -> usize {
-        let default = if self.full { 10 } else { default };
-        self.runs.unwrap_or(if self.smoke { 1 } else { default })
+        match self {
+            _ if self.smoke => 1,
+            _ if self.full => 10,
+            _ => default,
+        }
     }
 
     /// Returns a number of buckets or items as a binary logarithm, or a small one with `--smoke`.

@@ -80,7 +80,7 @@ pub fn figure_5(profiles: &[Profile]) -> Vec<Row> {
     let each = Each(ByShare);
     let points = |name: &str| find(profiles, name).curve(ByShare);
     let cf = |share| at(points("CF"), share);
-    let half = cf(50.0) / ((cf(0.0) + cf(100.0)) * 0.5);
+    let half = cf(50.0) / Timed::mean([cf(0.0), cf(100.0)].into_iter());
     let mut rows = vec![
         it.order("CF", &["BF"], each, HIGHER, "two reads in parallel")
             .reason("a lookup of an absent key in BF reads two lines on average, and no more"),

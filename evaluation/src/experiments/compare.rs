@@ -72,7 +72,7 @@ pub fn last(points: &Points) -> f64 {
 /// Returns the mean speed of some points.
 fn mean(points: &Points, is_wanted: impl Fn(f64) -> bool) -> Timed {
     let points = points.iter().filter(|(x, _)| is_wanted(*x));
-    Timed::mean(points.map(|&(_, speed)| speed).collect::<Vec<_>>().into_iter())
+    Timed::mean(points.map(|&(_, speed)| speed))
 }
 
 /// Returns the mean speed above three quarters of the highest load or share, divided by that below

@@ -3,10 +3,7 @@
 
 use std::{f64::consts::LOG2_E, sync::OnceLock};
 
-use guira_harness::{
-    plot::{Chart, Look, Marker, Series},
-    table::Table,
-};
+use guira_harness::plot::{Chart, Look, Marker, Series};
 use rayon::prelude::*;
 
 use super::{
@@ -98,25 +95,6 @@ fn over(formula: fn(f64) -> f64) -> Vec<(f64, f64)> {
 /// Reproduces Figure 3.
 pub fn figure_3(options: &Options) -> Outcome {
     let points = points(options);
-    let head = [
-        "slots per bucket",
-        "bits",
-        "load %",
-        "false positives %",
-        "bits per item",
-        "bits by formula",
-    ];
-    let mut table = Table::new("figure-3-points", &head);
-    for point in points {
-        table.push(vec![
-            point.shape.slots.to_string(),
-            point.shape.bits.to_string(),
-            format!("{:.2}", 100.0 * point.load),
-            format!("{:.5}", 100.0 * point.rate),
-            format!("{:.3}", point.bits()),
-            format!("{:.3}", point.formula()),
-        ]);
-    }
     let line =
         |slots| Series::new(slot_look(slots), format!("b = {slots}"), of_slots(points, slots).0);
     let chart = chart("figure-3", "Figure 3: bits per item by false-positive rate")
@@ -128,7 +106,7 @@ pub fn figure_3(options: &Options) -> Outcome {
         (section 5.1) claims that two slots per bucket take slightly less space than four at rates \
         above 0.2 %, and that four take the least from there down to 0.001 %."
             .into();
-    Outcome { rows: rows_3(points), tables: vec![table], charts: vec![chart], note }
+    Outcome { rows: rows_3(points), charts: vec![chart], note, ..Outcome::default() }
 }
 
 /// Reproduces Figure 4.

@@ -81,8 +81,7 @@ pub fn run(options: &Options) -> Outcome {
     // Loads of long fingerprints vary little between runs. The longest show the spread that the
     // paper prints.
     let runs = |bits: u32| {
-        let few = (6..12).contains(&bits) && !options.full;
-        options.runs.unwrap_or(if few { 3 } else { 10 })
+        if (6..12).contains(&bits) { options.runs_or(3) } else { 10 }
     };
     let large = if is_measured { statistics(LOG_BUCKETS, runs) } else { reference() };
     let small = statistics(options.log(20), |_| options.runs_or(3));
