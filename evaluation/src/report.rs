@@ -8,7 +8,7 @@ use std::{
 use anyhow::{Context, Result};
 use guira_harness::{machine, report::Report, table::Table};
 
-use crate::experiments::{Outcome, Row, Verdict};
+use crate::experiments::{Outcome, Row, Verdict, row};
 
 /// The heading of an experiment, and its outcome.
 type Completed = (&'static str, Outcome);
@@ -48,31 +48,20 @@ pub fn write(completed: &[Completed], seconds: f64) -> Result<PathBuf> {
     report.paragraph(INTRODUCTION);
     report.table(&verdicts(completed))?;
     report.heading("What differs");
-    report.table(&rows("differences", completed, |row| row.verdict() == Verdict::Differs))?;
+    let rows = || completed.iter().flat_map(|(_, outcome)| &outcome.rows);
+    let differ = rows().filter(|row| row.verdict() == Verdict::Differs);
+    report.table(&row::table("differences", differ))?;
     for (title, outcome) in completed {
         report.heading(title);
         report.paragraph(&outcome.note);
         outcome.charts.iter().try_for_each(|chart| report.chart(chart))?;
-        // The name of the experiment alone belongs to its plot.
-        let rows = outcome.rows.iter().map(Row::cells).collect();
-        report.paragraph(&Table { name: "", head: head(), rows }.markdown());
+        report.paragraph(&row::table("", &outcome.rows).markdown());
         outcome.tables.iter().try_for_each(|table| report.table(table))?;
     }
     report.heading("Machine");
     report.facts(&machine::facts(env!("CARGO_PKG_NAME")), seconds);
-    rows("summary", completed, |_| true).write_csv(&folder)?;
+    row::table("summary", rows()).write_csv(&folder)?;
     report.save()
-}
-
-fn head() -> Vec<String> {
-    Row::HEAD.map(String::from).into()
-}
-
-/// Returns a table of some rows of all experiments.
-fn rows(name: &'static str, completed: &[Completed], is_shown: fn(&Row) -> bool) -> Table {
-    let rows = completed.iter().flat_map(|(_, outcome)| &outcome.rows);
-    let rows = rows.filter(|row| is_shown(row)).map(Row::cells).collect();
-    Table { name, head: head(), rows }
 }
 
 /// Returns the numbers of verdicts, of the papers' filters and of guira apart.

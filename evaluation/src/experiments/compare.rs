@@ -174,6 +174,7 @@ mod tests {
         Figure, HIGHER, LOWER, Place, Points, Profile, Timed, at, crossing, find, last, mean, trend,
     };
     use crate::experiments::profiles::{Curve, variants};
+    use crate::experiments::row::table;
 
     fn curve(points: &[(f64, f64)]) -> Points {
         points.iter().map(|&(x, speed)| (x, Timed::of([speed]))).collect()
@@ -189,7 +190,7 @@ mod tests {
                 holds,
                 "",
             );
-            row.cells()[4].parse::<f64>().expect("a number")
+            table("", [&row]).rows[0][4].parse::<f64>().expect("a number")
         };
         for profiles in variants().iter().take(50) {
             let points = |name| find(profiles, name).curve(Curve::ByShare);

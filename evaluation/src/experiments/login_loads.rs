@@ -66,13 +66,17 @@ fn reference() -> Vec<Statistics> {
 }
 
 fn table(name: &'static str, statistics: &[Statistics]) -> Table {
-    let head = ["bits", "runs", "mean load %", "standard deviation (points)", "minimum %"];
-    let mut table = Table::new(name, &head);
-    for Statistics { bits, runs, mean, deviation, minimum } in statistics {
-        let numbers = [mean, deviation, minimum].map(|number| format!("{number:.3}"));
-        table.push([vec![bits.to_string(), runs.to_string()], numbers.to_vec()].concat());
-    }
-    table
+    Table::of(
+        name,
+        statistics,
+        &[
+            ("bits", &|it| it.bits.to_string()),
+            ("runs", &|it| it.runs.to_string()),
+            ("mean load %", &|it| format!("{:.3}", it.mean)),
+            ("standard deviation (points)", &|it| format!("{:.3}", it.deviation)),
+            ("minimum %", &|it| format!("{:.3}", it.minimum)),
+        ],
+    )
 }
 
 /// Reproduces the table.

@@ -8,7 +8,7 @@ mod figures_3_4;
 mod loads;
 mod login_loads;
 mod profiles;
-mod row;
+pub mod row;
 mod section_3;
 mod space;
 mod speeds;

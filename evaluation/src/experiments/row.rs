@@ -2,6 +2,8 @@
 
 use std::ops::RangeInclusive;
 
+use guira_harness::table::Table;
+
 use super::timing::Timed;
 
 /// How a measured value compares with the papers'.
@@ -71,21 +73,6 @@ pub struct Row {
 }
 
 impl Row {
-    /// Headings of the cells.
-    pub const HEAD: [&str; 11] = [
-        "location",
-        "quantity",
-        "paper",
-        "source",
-        "measured",
-        "minimum",
-        "maximum",
-        "difference",
-        "unit",
-        "verdict",
-        "note",
-    ];
-
     /// Creates a row about a filter of the papers, without a check.
     pub fn new(
         location: impl Into<String>,
@@ -190,24 +177,12 @@ impl Row {
         }
     }
 
-    /// Returns one cell for each heading.
-    pub fn cells(&self) -> Vec<String> {
-        let or_empty = |value: Option<f64>| value.map(number).unwrap_or_default();
-        let differs = self.verdict() == Verdict::Differs && !self.reason.is_empty();
-        let note = [self.note.as_str(), if differs { &self.reason } else { "" }];
-        vec![
-            self.location.clone(),
-            self.quantity.clone(),
-            or_empty(self.paper.map(|(value, _)| value)),
-            self.paper.map_or("", |(_, source)| source).into(),
-            number(self.measured),
-            or_empty(self.timed.map(|timed| timed.min)),
-            or_empty(self.timed.map(|timed| timed.max)),
-            self.difference(),
-            self.unit.into(),
-            self.verdict().name().into(),
-            note.join(if note.contains(&"") { "" } else { "; " }),
-        ]
+    /// Returns the note, with the reason if the value differs.
+    fn text(&self) -> String {
+        if self.verdict() == Verdict::Differs && !self.reason.is_empty() {
+            return format!("{}; {}", self.note, self.reason);
+        }
+        self.note.clone()
     }
 
     /// Formats the measured value minus the paper's.
@@ -227,6 +202,28 @@ impl Row {
             format!("{text} ({share:+.0} %)")
         }
     }
+}
+
+/// Returns some rows as a table.
+pub fn table<'a>(name: &'static str, rows: impl IntoIterator<Item = &'a Row>) -> Table {
+    let or_empty = |value: Option<f64>| value.map(number).unwrap_or_default();
+    Table::of(
+        name,
+        rows,
+        &[
+            ("location", &|row| row.location.clone()),
+            ("quantity", &|row| row.quantity.clone()),
+            ("paper", &|row| or_empty(row.paper.map(|(value, _)| value))),
+            ("source", &|row| row.paper.map_or("", |(_, source)| source).into()),
+            ("measured", &|row| number(row.measured)),
+            ("minimum", &|row| or_empty(row.timed.map(|timed| timed.min))),
+            ("maximum", &|row| or_empty(row.timed.map(|timed| timed.max))),
+            ("difference", &Row::difference),
+            ("unit", &|row| row.unit.into()),
+            ("verdict", &|row| row.verdict().name().into()),
+            ("note", &Row::text),
+        ],
+    )
 }
 
 /// Formats a value with three to four significant digits.
@@ -328,7 +325,7 @@ mod tests {
         let cells = |unit, measured| {
             let figure = Timed { median: measured, min: 1.5, max: 4.5 };
             let row = Row::timed("", "", figure, unit).printed(4.0).holds(4.0..=9.0);
-            row.note("n").reason("r").cells()[4..].join(" | ")
+            super::table("", [&row.note("n").reason("r")]).rows[0][4..].join(" | ")
         };
         assert_eq!(cells("bits", 3.0), "3 | 1.5 | 4.5 | -1 (-25 %) | bits | differs | n; r");
         assert_eq!(cells("%", 4.5), "4.5 | 1.5 | 4.5 | +0.5 | % | reproduced | n");

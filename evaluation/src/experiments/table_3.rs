@@ -89,36 +89,31 @@ fn rows(profiles: &[Profile]) -> Vec<Row> {
 }
 
 fn table(profiles: &[Profile]) -> Table {
-    let head = [
-        "filter",
-        "million keys",
-        "bits per item",
-        "false positives %",
-        "bits above log2(1/rate)",
-        "million keys/s",
-        "million keys/s, paper",
-        "speed / CF",
-        "speed / CF, paper",
-    ];
-    let mut table = Table::new("table-3", &head);
     let cf = find(profiles, "CF").construction;
-    for profile in profiles {
-        let paper = PAPER.iter().find(|paper| paper.0 == profile.name());
-        let ratio = profile.construction / cf;
+    let paper = |it: &Profile, of: fn(&f64) -> f64| {
+        let paper = PAPER.iter().find(|paper| paper.0 == it.name());
+        cell(paper.map(|paper| of(&paper.3)), 2)
+    };
+    let relative = |it: &Profile| {
+        let ratio = it.construction / cf;
         let overlap = if ratio.reaches(1.0) { ", ranges overlap" } else { "" };
-        table.push(vec![
-            profile.name().into(),
-            format!("{:.2}", profile.space.items as f64 / 1e6),
-            format!("{:.2}", profile.space.bits),
-            format!("{:.4}", 100.0 * profile.space.rate),
-            format!("{:.2}", profile.space.above_limit()),
-            profile.construction.to_string(),
-            cell(paper.map(|paper| paper.3), 2),
-            if profile.name() == "CF" { "1".into() } else { format!("{ratio}{overlap}") },
-            cell(paper.map(|paper| paper.3 / PAPER[0].3), 2),
-        ]);
-    }
-    table
+        if it.name() == "CF" { "1".into() } else { format!("{ratio}{overlap}") }
+    };
+    Table::of(
+        "table-3",
+        profiles,
+        &[
+            ("filter", &|it| it.name().into()),
+            ("million keys", &|it| format!("{:.2}", it.space.items as f64 / 1e6)),
+            ("bits per item", &|it| format!("{:.2}", it.space.bits)),
+            ("false positives %", &|it| format!("{:.4}", 100.0 * it.space.rate)),
+            ("bits above log2(1/rate)", &|it| format!("{:.2}", it.space.above_limit())),
+            ("million keys/s", &|it| it.construction.to_string()),
+            ("million keys/s, paper", &|it| paper(it, |&speed| speed)),
+            ("speed / CF", &relative),
+            ("speed / CF, paper", &|it| paper(it, |speed| speed / PAPER[0].3)),
+        ],
+    )
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use guira_harness::table::{Table, cell};
 
 use super::{
     Outcome, Row,
+    row::number,
     space::{Space, all, find},
 };
 use crate::Options;
@@ -31,30 +32,23 @@ const TABLE_2: [(&str, &str, [f64; 2], f64, f64); 3] = [
 
 /// Reproduces Table 1.
 pub fn table_1(_: &Options) -> Outcome {
-    let head = [
-        "filter",
-        "bits per item",
-        "false positives %",
-        "bits above log2(1/rate)",
-        "space / Bloom",
-        "lines, present",
-        "lines, absent",
-        "removal",
-    ];
-    let mut table = Table::new("table-1", &head);
     let spaces = all();
-    for space in spaces {
-        table.push(vec![
-            space.name.clone(),
-            format!("{:.2}", space.bits),
-            format!("{:.3}", 100.0 * space.rate),
-            format!("{:.2}", space.above_limit()),
-            format!("{:.2}", space.relative()),
-            cell(space.lines.map(|lines| lines[0]), 2),
-            cell(space.lines.map(|lines| lines[1]), 2),
-            if space.supports_removal { "yes" } else { "no" }.into(),
-        ]);
-    }
+    let lines = |space: &Space, index: usize| cell(space.lines.map(|lines| lines[index]), 2);
+    let removal = |space: &Space| if space.supports_removal { "yes" } else { "no" };
+    let table = Table::of(
+        "table-1",
+        spaces,
+        &[
+            ("filter", &|it| it.name.clone()),
+            ("bits per item", &|it| format!("{:.2}", it.bits)),
+            ("false positives %", &|it| number(100.0 * it.rate)),
+            ("bits above log2(1/rate)", &|it| format!("{:.2}", it.above_limit())),
+            ("space / Bloom", &|it| format!("{:.2}", it.relative())),
+            ("lines, present", &|it| lines(it, 0)),
+            ("lines, absent", &|it| lines(it, 1)),
+            ("removal", &|it| removal(it).into()),
+        ],
+    );
     let note =
         "The paper's table gives the space of each filter relative to a Bloom filter of the \
         same rate, and the cache misses per lookup. Here, both are measured on full filters. \
