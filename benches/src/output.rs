@@ -1,9 +1,9 @@
 //! Writes the report: `report.md`, a CSV file for each table and plot, and the plots as SVG.
 
-use std::{fmt::Write, fs, path::PathBuf};
+use std::{fs, path::PathBuf};
 
 use anyhow::{Context, Result};
-use guira_harness::{machine, table::Table};
+use guira_harness::{machine, report::Report, table::Table};
 
 use crate::{bench::Results, options::Options};
 
@@ -110,36 +110,29 @@ impl Output {
 
     /// Writes everything measured so far. Files of an earlier run stay where this run has none.
     pub fn write(&self, results: &Results) -> Result<()> {
-        let mut text = String::from("# guira, measured\n\n");
-        for (name, fact) in &self.facts {
-            writeln!(text, "- {name}: {fact}")?;
-        }
-        write!(text, "- duration: {:.0} s\n\n{TERMS}\n", results.seconds)?;
+        let mut report = Report::new(&self.folder, "guira, measured");
+        report.facts(&self.facts, results.seconds);
+        report.paragraph(TERMS);
         if !results.missing.is_empty() {
-            text += "\n**This report is incomplete.**\n\n";
-            results.missing.iter().try_for_each(|what| writeln!(text, "- {what}"))?;
+            report.paragraph("**This report is incomplete.**");
+            report.list(results.missing.iter().map(ToString::to_string));
         }
         let bars = bars(results);
         for table in std::iter::once(&bars).chain(&results.tables) {
             if !table.rows.is_empty() {
-                write!(text, "\n## {}\n\n", heading(table.name))?;
+                report.heading(heading(table.name));
                 if !about(table.name).is_empty() {
-                    write!(text, "{}\n\n", about(table.name))?;
+                    report.paragraph(about(table.name));
                 }
-                text += &table.markdown();
-                table.write_csv(&self.folder)?;
+                report.table(table)?;
             }
         }
-        let charts = || results.charts.iter().filter(|chart| !chart.is_empty());
-        if charts().next().is_some() {
-            text += "\n## Plots\n";
+        if results.charts.iter().any(|chart| !chart.is_empty()) {
+            report.heading("Plots");
         }
-        for chart in charts() {
-            chart.write_svg(&self.folder)?;
-            chart.write_csv(&self.folder)?;
-            write!(text, "\n![{}]({}.svg)\n", chart.title, chart.name)?;
-        }
-        Ok(fs::write(self.folder.join("report.md"), &text)?)
+        results.charts.iter().try_for_each(|chart| report.chart(chart))?;
+        report.save()?;
+        Ok(())
     }
 
     /// Prints the tables that a reader wants first, what is missing, and where the report is.

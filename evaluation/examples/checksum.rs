@@ -50,15 +50,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     by_checksum.insert(&Hashed(first_bits(checksum.clone())))?;
     assert!(by_checksum.contains(&Hashed(first_bits(checksum))));
 
-    let keys: Vec<String> = (0..10_000).map(|key| format!("key {key}")).collect();
-    for key in &keys {
-        by_key.insert(key)?;
+    for key in 0..10_000 {
+        by_key.insert(&key.to_string())?;
     }
-    assert!(keys.iter().all(|key| by_key.contains(key)));
+    assert!((0..10_000).all(|key| by_key.contains(&key.to_string())));
     let absent = (0..1_000_000).filter(|key| by_key.contains(&format!("absent {key}"))).count();
-    println!(
-        "{} keys hashed by SHA-1: all are present, and {absent} of a million others seem to be",
-        by_key.len()
-    );
+    println!("All keys are present, and {absent} of a million others seem to be");
     Ok(())
 }

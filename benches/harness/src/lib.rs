@@ -1,5 +1,5 @@
 //! What the measuring program and the reproduction of the papers share: keys, pinned cores, and the
-//! tables and plots of a report.
+//! report with its tables and plots.
 
 mod axis;
 mod cores;
@@ -7,6 +7,7 @@ mod keys;
 mod look;
 pub mod machine;
 pub mod plot;
+pub mod report;
 pub mod table;
 
 use guira::{CuckooFilter, Layout};

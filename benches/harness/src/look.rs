@@ -1,21 +1,13 @@
 //! Looks: the colours, markers and lines that identify the series of a plot.
 
+#![expect(clippy::unreadable_literal, reason = "colours are written as in CSS")]
+
+use plotters::style::RGBColor;
+
 /// Colours of the series, guira's first: each has a contrast of at least 3 to white.
-const COLOURS: [(u8, u8, u8); 14] = [
-    (0xe6, 0x19, 0x4b),
-    (0x2f, 0x7e, 0xd8),
-    (0x2f, 0x9e, 0x44),
-    (0x84, 0x89, 0x1c),
-    (0xc9, 0x74, 0x1b),
-    (0x8c, 0x62, 0xd6),
-    (0xc0, 0x51, 0xb6),
-    (0x0e, 0x9a, 0xa7),
-    (0x5c, 0x6b, 0xc0),
-    (0xa9, 0x78, 0x3f),
-    (0x4d, 0x8f, 0x7b),
-    (0x74, 0x80, 0x8c),
-    (0x6a, 0x99, 0x4e),
-    (0xb0, 0x70, 0x5f),
+const COLOURS: [u32; 14] = [
+    0xe6194b, 0x2f7ed8, 0x2f9e44, 0x84891c, 0xc9741b, 0x8c62d6, 0xc051b6, 0x0e9aa7, 0x5c6bc0,
+    0xa9783f, 0x4d8f7b, 0x74808c, 0x6a994e, 0xb0705f,
 ];
 
 /// Characters of the markers: those of the series, in the order of their colours, and a ring.
@@ -53,7 +45,7 @@ impl Marker {
 /// Colour, marker and line of a series. The same look means the same thing in every plot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Look {
-    pub(crate) colour: (u8, u8, u8),
+    colour: u32,
     pub(crate) marker: Option<Marker>,
     pub(crate) line: Line,
     pub(crate) is_strong: bool,
@@ -76,7 +68,7 @@ impl Look {
 
     /// A floor or a limit.
     pub(crate) const GUIDE: Self =
-        Self { colour: (0x7f, 0x88, 0x94), marker: None, line: Line::Dashed, is_strong: false };
+        Self { colour: 0x7f8894, marker: None, line: Line::Dashed, is_strong: false };
 
     /// Returns the `nth` look; the first 14 share neither colour nor marker.
     #[must_use]
@@ -84,6 +76,11 @@ impl Look {
         let colour = COLOURS[nth % COLOURS.len()];
         let marker = Some(Marker::nth(nth + nth / COLOURS.len()));
         Self { colour, marker, line: Line::Solid, is_strong: false }
+    }
+
+    pub(crate) const fn colour(self) -> RGBColor {
+        let [_, red, green, blue] = self.colour.to_be_bytes();
+        RGBColor(red, green, blue)
     }
 
     /// Returns the look with another marker.
@@ -120,19 +117,19 @@ mod tests {
     use super::{COLOURS, GLYPHS, Look};
 
     /// Relative luminance of WCAG.
-    fn luminance((red, green, blue): (u8, u8, u8)) -> f64 {
-        let channel = |value: u8| {
+    fn luminance(colour: u32) -> f64 {
+        let [_, red, green, blue] = colour.to_be_bytes().map(|value| {
             let value = f64::from(value) / 255.0;
             if value <= 0.040_45 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
-        };
-        0.2126 * channel(red) + 0.7152 * channel(green) + 0.0722 * channel(blue)
+        });
+        0.2126 * red + 0.7152 * green + 0.0722 * blue
     }
 
     #[test]
     fn every_colour_contrasts_with_the_panel() {
         for colour in COLOURS {
             let contrast = 1.05 / (luminance(colour) + 0.05);
-            assert!(contrast >= 3.0, "{colour:?}: {contrast:.2}");
+            assert!(contrast >= 3.0, "{colour:06x}: {contrast:.2}");
         }
     }
 

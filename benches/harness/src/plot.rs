@@ -1,6 +1,6 @@
 //! Plots as SVG, and their points as CSV: lines with markers, each named beside the plot.
 
-use std::{ops::Range, path::Path};
+use std::path::Path;
 
 use anyhow::{Context, Result};
 use plotters::{
@@ -27,6 +27,9 @@ const INK: RGBColor = RGBColor(0x1f, 0x23, 0x28);
 pub struct Series {
     name: String,
     points: Vec<(f64, f64)>,
+    /// The minimum and the maximum of each point that was measured several times; CSV files have
+    /// them.
+    ranges: Vec<[f64; 2]>,
     look: Look,
 }
 
@@ -34,20 +37,13 @@ impl Series {
     /// Returns a line with a marker at every point.
     #[must_use]
     pub fn new(look: Look, name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
-        Self { name: name.into(), points, look }
+        Self { name: name.into(), points, ranges: Vec::new(), look }
     }
 
-    /// Returns a line with the `nth` look; the first one is guira.
+    /// Adds the minimum and the maximum of each point.
     #[must_use]
-    pub fn line(nth: usize, name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
-        let look = if nth == 0 { Look::GUIRA } else { Look::nth(nth) };
-        Self::new(look, name, points)
-    }
-
-    /// Returns hollow squares without a line, in the colour of the `nth` look: figures of others.
-    #[must_use]
-    pub fn points(nth: usize, name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
-        Self::new(Look::nth(nth).without_line(), name, points)
+    pub fn ranges(self, ranges: Vec<[f64; 2]>) -> Self {
+        Self { ranges, ..self }
     }
 
     /// Returns a thin line without markers: a floor or a limit.
@@ -69,7 +65,6 @@ pub struct Chart {
     log_x: bool,
     whole_x: bool,
     log_y: bool,
-    y_range: Option<Range<f64>>,
     series: Vec<Series>,
 }
 
@@ -110,28 +105,19 @@ impl Chart {
         Self { log_y: true, ..self }
     }
 
-    /// Fixes the ends of the y axis.
-    #[must_use]
-    pub fn y_range(self, from: f64, to: f64) -> Self {
-        Self { y_range: Some(from..to), ..self }
-    }
-
-    /// Adds a series.
-    #[must_use]
-    pub fn with(mut self, series: Series) -> Self {
-        self.push(series);
-        self
-    }
-
     /// Adds several series.
     #[must_use]
-    pub fn with_all(self, series: impl IntoIterator<Item = Series>) -> Self {
-        series.into_iter().fold(self, Self::with)
+    pub fn with_all(mut self, series: impl IntoIterator<Item = Series>) -> Self {
+        series.into_iter().for_each(|series| self.push(series));
+        self
     }
 
     /// Adds a series without its points that are not finite.
     pub fn push(&mut self, mut series: Series) {
-        series.points.retain(|(x, y)| x.is_finite() && y.is_finite());
+        let is_finite = |(x, y): &(f64, f64)| x.is_finite() && y.is_finite();
+        let mut points = series.points.iter();
+        series.ranges.retain(|_| points.next().is_some_and(is_finite));
+        series.points.retain(is_finite);
         if !series.points.is_empty() {
             self.series.push(series);
         }
@@ -144,11 +130,7 @@ impl Chart {
     }
 
     /// Returns the plot as the text of an SVG file.
-    ///
-    /// # Errors
-    /// If there is no point to show, or the plot cannot be drawn.
-    pub fn svg(&self) -> Result<String> {
-        anyhow::ensure!(!self.is_empty(), "the plot {} has no points", self.name);
+    fn svg(&self) -> Result<String> {
         let mut svg = String::new();
         let drawn = self.draw(SVGBackend::with_string(&mut svg, SIZE));
         drawn.with_context(|| format!("the plot {}", self.name))?;
@@ -158,7 +140,7 @@ impl Chart {
     /// Writes `NAME.svg` into a folder.
     ///
     /// # Errors
-    /// If there is no point to show, or the file cannot be written.
+    /// If the plot cannot be drawn, or the file not written.
     pub fn write_svg(&self, folder: &Path) -> Result<()> {
         Ok(std::fs::write(folder.join(self.name).with_extension("svg"), self.svg()?)?)
     }
@@ -169,10 +151,12 @@ impl Chart {
     /// If the file cannot be written.
     pub fn write_csv(&self, folder: &Path) -> Result<()> {
         let mut file = csv::Writer::from_path(folder.join(self.name).with_extension("csv"))?;
-        file.write_record(["series", &self.x, &self.y])?;
+        file.write_record(["series", &self.x, &self.y, "minimum", "maximum"])?;
         for series in &self.series {
-            for (x, y) in &series.points {
-                file.write_record([&series.name, &x.to_string(), &y.to_string()])?;
+            for (index, (x, y)) in series.points.iter().enumerate() {
+                let range = series.ranges.get(index).map(|range| range.map(|end| end.to_string()));
+                let [low, high] = range.unwrap_or_default();
+                file.write_record([&series.name, &x.to_string(), &y.to_string(), &low, &high])?;
             }
         }
         Ok(file.flush()?)
@@ -257,12 +241,11 @@ impl Chart {
 
     fn y_axis(&self) -> Axis {
         let (low, high) = ends(self.points().map(|point| point.1));
-        match &self.y_range {
-            Some(range) => Axis::between(range.start, range.end),
-            None if self.log_y => Axis::new((low, high), true),
-            // Without space below zero.
-            None => Axis::between(0.0, Axis::new((0.0, high), false).range.end),
+        if self.log_y {
+            return Axis::new((low, high), true);
         }
+        // Without space below zero.
+        Axis::between(0.0, Axis::new((0.0, high), false).range.end)
     }
 
     fn points(&self) -> impl Iterator<Item = (f64, f64)> + Clone {
@@ -276,32 +259,34 @@ fn style(look: Look) -> ShapeStyle {
         (true, _) => 3,
         (false, _) => 2,
     };
-    let (red, green, blue) = look.colour;
-    RGBColor(red, green, blue).stroke_width(width)
+    look.colour().stroke_width(width)
 }
 
 fn marker_style(look: Look) -> TextStyle<'static> {
-    let (red, green, blue) = look.colour;
     let font = ("sans-serif", if look.is_strong { 17 } else { 14 }).into_font();
-    font.color(&RGBColor(red, green, blue)).pos(Pos::new(HPos::Center, VPos::Center))
+    font.color(&look.colour()).pos(Pos::new(HPos::Center, VPos::Center))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Chart, Series};
+    use super::{Chart, Look, Series};
 
     #[test]
     fn points_that_are_not_finite_are_left_out() {
-        let chart = Chart::new("x", "x").with(Series::line(0, "empty", vec![(0.0, f64::NAN)]));
-        assert!(chart.is_empty() && chart.svg().is_err());
+        let points = vec![(1.0, f64::NAN), (2.0, 3.0)];
+        let mut chart = Chart::new("x", "x");
+        chart.push(Series::new(Look::GUIRA, "empty", points[..1].to_vec()));
+        assert!(chart.is_empty());
+        chart.push(Series::new(Look::GUIRA, "x", points).ranges(vec![[0.0, 1.0], [2.0, 4.0]]));
+        assert_eq!(chart.series[0].points, [(2.0, 3.0)]);
+        assert_eq!(chart.series[0].ranges, [[2.0, 4.0]]);
     }
 
     #[test]
     fn an_svg_has_every_series_and_escapes_its_name() {
-        let chart = Chart::new("x", "a & b")
-            .log_y()
-            .with(Series::line(0, "guira", vec![(1.0, 2.0), (2.0, 20.0)]))
-            .with(Series::line(1, "RwLock<T>", vec![(1.0, 3.0), (2.0, 2.0)]));
+        let mut chart = Chart::new("x", "a & b").log_y();
+        chart.push(Series::new(Look::GUIRA, "guira", vec![(1.0, 2.0), (2.0, 20.0)]));
+        chart.push(Series::new(Look::nth(1), "RwLock<T>", vec![(1.0, 3.0), (2.0, 2.0)]));
         let svg = chart.svg().expect("points");
         for text in ["guira", "RwLock&lt;T&gt;", "a &amp; b"] {
             assert!(svg.contains(text), "{text}: {svg}");
@@ -311,7 +296,8 @@ mod tests {
     #[test]
     fn few_whole_values_are_the_ticks() {
         let points = [4.0, 1.0, 2.0, 1.0].map(|x| (x, 1.0)).to_vec();
-        let chart = Chart::new("x", "x").whole_x().with(Series::line(0, "x", points));
+        let chart =
+            Chart::new("x", "x").whole_x().with_all([Series::new(Look::GUIRA, "x", points)]);
         assert_eq!(chart.x_axis().ticks, [1.0, 2.0, 4.0]);
     }
 }

@@ -4,6 +4,9 @@ use std::{fmt::Write, path::Path};
 
 use anyhow::Result;
 
+/// The heading of a column, and its cell for an item.
+pub type Column<'a, T> = (&'a str, &'a dyn Fn(&T) -> String);
+
 /// Rows under a head.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
@@ -20,6 +23,20 @@ impl Table {
     #[must_use]
     pub fn new(name: &'static str, head: &[&str]) -> Self {
         Self { name, head: head.iter().map(ToString::to_string).collect(), rows: Vec::new() }
+    }
+
+    /// Returns a table with a row for each item, from the heading and the cells of each column.
+    #[must_use]
+    pub fn of<'a, T: 'a>(
+        name: &'static str,
+        items: impl IntoIterator<Item = &'a T>,
+        columns: &[Column<'_, T>],
+    ) -> Self {
+        let head: Vec<&str> = columns.iter().map(|column| column.0).collect();
+        let mut table = Self::new(name, &head);
+        let row = |item| columns.iter().map(|column| (column.1)(item)).collect();
+        table.rows = items.into_iter().map(row).collect();
+        table
     }
 
     /// Adds a row.

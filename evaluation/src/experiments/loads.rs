@@ -1,12 +1,11 @@
 //! Load factors at the first refusal, and their statistics over many runs.
 
+use guira_harness::plot::Look;
 use rayon::prelude::*;
 
-use super::Progress;
 use crate::{
-    addressing::{Scheme, Shape, load_at_first_refusal},
     filters::look,
-    report::Look,
+    simulation::{Shape, load_at_first_refusal},
 };
 
 /// Returns the look of tables with so many slots per bucket: with four they are the paper's filter.
@@ -19,30 +18,11 @@ pub fn slot_look(slots: usize) -> Look {
     }
 }
 
-/// Returns the look of tables with four slots per bucket by their addressing.
-pub fn scheme_look(scheme: Scheme) -> Look {
-    match scheme {
-        Scheme::Guira => Look::GUIRA,
-        Scheme::PAPER => look("CF"),
-        _ => Look::nth(13),
-    }
-}
-
 /// The loads of some runs, in per cent.
 #[derive(Clone, Debug)]
-pub struct Loads(Vec<f64>);
+pub struct Loads(pub Vec<f64>);
 
 impl Loads {
-    /// Loads that a test invents.
-    #[cfg(test)]
-    pub fn of(loads: &[f64]) -> Self {
-        Self(loads.into())
-    }
-
-    pub fn runs(&self) -> usize {
-        self.0.len()
-    }
-
     pub fn mean(&self) -> f64 {
         self.0.iter().sum::<f64>() / self.0.len() as f64
     }
@@ -59,36 +39,14 @@ impl Loads {
     }
 }
 
-/// A number of runs of one scheme and shape.
-#[derive(Clone, Copy, Debug)]
-pub struct Spec {
-    pub scheme: Scheme,
-    pub shape: Shape,
-    pub runs: usize,
-}
-
-/// Performs the runs on all cores, and returns the loads in the order of `specs`.
-pub fn measure(specs: &[Spec], progress: &Progress) -> Vec<Loads> {
-    let mut jobs: Vec<(usize, u64)> = (0..specs.len())
-        .flat_map(|index| (0..specs[index].runs as u64).map(move |run| (index, run)))
-        .collect();
-    // Long runs come first, so that all cores finish at about the same time.
-    jobs.sort_by_key(|&(index, _)| std::cmp::Reverse(specs[index].shape.total_slots()));
-    progress.expect(jobs.len());
-    let loads: Vec<_> = jobs
-        .par_iter()
-        .map(|&(index, run)| {
-            let Spec { scheme, shape, .. } = specs[index];
-            let load = 100.0 * load_at_first_refusal(scheme, shape, run);
-            progress.step();
-            load
-        })
-        .collect();
-    let mut loads_of_specs = vec![Loads(Vec::new()); specs.len()];
-    for (&(index, _), load) in jobs.iter().zip(loads) {
-        loads_of_specs[index].0.push(load);
-    }
-    loads_of_specs
+/// Fills tables of each shape as often as it says, on all cores, and returns their loads in the
+/// order of `specs`.
+pub fn measure(specs: &[(Shape, usize)]) -> Vec<Loads> {
+    let of_spec = |&(shape, runs): &(Shape, usize)| {
+        let runs = (0..runs as u64).into_par_iter();
+        Loads(runs.map(|run| 100.0 * load_at_first_refusal(shape, run)).collect())
+    };
+    specs.par_iter().map(of_spec).collect()
 }
 
 #[cfg(test)]

@@ -1,38 +1,28 @@
-//! The experiments, one file for each table or figure of the papers.
+//! The experiments: the tables and figures of the papers, and sections with claims.
 
-mod copies;
-mod curves;
-mod factor;
+mod claims;
+mod compare;
+mod curve;
 mod figure_2;
-mod figure_3;
-mod figure_4;
-mod figure_5;
-mod figure_6;
-mod figure_7;
-mod figure_8;
-mod literature;
+mod figures_3_4;
 mod loads;
 mod login_loads;
 mod profiles;
-mod row;
+pub mod row;
 mod section_3;
 mod space;
-mod table_1;
-mod table_2;
-mod table_3;
+mod speeds;
+pub mod table_3;
+mod tables_1_2;
 mod theory;
 mod timing;
 
 use anyhow::{Result, ensure};
-use indicatif::{ProgressBar, ProgressStyle};
+use guira_harness::{plot::Chart, table::Table};
 
 pub use row::{Row, Subject, Verdict};
-pub use timing::Timed;
 
-use crate::{
-    Options,
-    report::{Chart, Table},
-};
+use crate::Options;
 
 /// The result of an experiment.
 #[derive(Clone, Debug, Default)]
@@ -40,141 +30,45 @@ pub struct Outcome {
     pub rows: Vec<Row>,
     pub tables: Vec<Table>,
     pub charts: Vec<Chart>,
-    /// The points of timed charts with their ranges, which replace the CSV files of those charts.
-    pub points: Vec<Table>,
-    /// Paragraphs of plain text: the method, and the paper's claims.
-    pub notes: Vec<String>,
+    /// The method and the paper's claims, as paragraphs in Markdown.
+    pub note: String,
 }
 
-/// A progress bar for the steps of all experiments.
-#[derive(Clone, Debug)]
-pub struct Progress(ProgressBar);
-
-impl Progress {
-    /// Creates a bar without steps.
-    pub fn new() -> Self {
-        let style = "{elapsed_precise} {bar:40} {pos}/{len} {msg}";
-        let style = ProgressStyle::with_template(style).expect("the template is valid");
-        Self(ProgressBar::new(0).with_style(style))
-    }
-
-    /// Adds steps to the total.
-    pub fn expect(&self, steps: usize) {
-        self.0.inc_length(steps as u64);
-    }
-
-    /// Completes one step.
-    pub fn step(&self) {
-        self.0.inc(1);
-    }
-
-    /// Removes the bar.
-    pub fn finish(&self) {
-        self.0.finish_and_clear();
-    }
-
-    /// Shows a message beside the bar.
-    pub fn set_message(&self, message: impl Into<String>) {
-        self.0.set_message(message.into());
-    }
-}
-
-/// An experiment.
-pub struct Experiment {
-    /// The name that `--only` matches.
-    pub name: &'static str,
-    /// The heading of the experiment's section.
-    pub title: &'static str,
-    pub run: fn(&Options, &Progress) -> Outcome,
-}
+/// The name that `--only` matches, the heading of the section, and how to run the experiment.
+pub type Experiment = (&'static str, &'static str, fn(&Options) -> Outcome);
 
 /// All experiments, in the order of the report.
 pub const ALL: &[Experiment] = &[
-    Experiment { name: "table-1", title: "Space and cache lines (Table 1)", run: table_1::run },
-    Experiment {
-        name: "figure-2",
-        title: "Load factor by size of fingerprint, bucket and table (Figure 2)",
-        run: figure_2::run,
-    },
-    Experiment {
-        name: "login-loads",
-        title: "Load factor of short fingerprints (;login:, Table 2)",
-        run: login_loads::run,
-    },
-    Experiment {
-        name: "section-3",
-        title: "Hashed fingerprints and removal (sections 3.1 and 3.3)",
-        run: section_3::run,
-    },
-    Experiment { name: "copies", title: "Copies of one item (section 3.1)", run: copies::run },
-    Experiment { name: "theory", title: "Minimum fingerprint size (section 4)", run: theory::run },
-    Experiment {
-        name: "figure-3",
-        title: "Bits per item by bucket size (section 5.1, Figure 3)",
-        run: figure_3::run,
-    },
-    Experiment {
-        name: "figure-4",
-        title: "Bits per item, Bloom filters and the information limit (Figure 4)",
-        run: figure_4::run,
-    },
-    Experiment {
-        name: "table-2",
-        title: "Space and memory references (Table 2 and ;login:)",
-        run: table_2::run,
-    },
-    Experiment {
-        name: "table-3",
-        title: "Space, false positives and construction speed (Table 3)",
-        run: table_3::run,
-    },
-    Experiment {
-        name: "figure-5",
-        title: "Lookups by share of present keys (Figure 5)",
-        run: figure_5::run,
-    },
-    Experiment { name: "figure-6", title: "Lookups by load (Figure 6)", run: figure_6::run },
-    Experiment { name: "figure-7", title: "Inserts by load (Figure 7)", run: figure_7::run },
-    Experiment { name: "figure-8", title: "Removals until empty (Figure 8)", run: figure_8::run },
-    Experiment {
-        name: "literature",
-        title: "Comparison with published filters",
-        run: literature::run,
-    },
-    Experiment { name: "factor", title: "An implementation in Factor", run: factor::run },
+    ("table-1", "Space and cache lines (Table 1)", tables_1_2::table_1),
+    ("figure-2", "Load factor by fingerprint, bucket and table (Figure 2)", figure_2::run),
+    ("login-loads", "Load factor of short fingerprints (;login:)", login_loads::run),
+    ("section-3", "Hashed fingerprints, copies and removal (section 3)", section_3::run),
+    ("theory", "Minimum fingerprint size (section 4)", theory::run),
+    ("figure-3", "Bits per item by bucket size (Figure 3)", figures_3_4::figure_3),
+    ("figure-4", "Bits per item, Bloom filters, the limit (Figure 4)", figures_3_4::figure_4),
+    ("table-2", "Space and memory references (Table 2, ;login:)", tables_1_2::table_2),
+    ("table-3", "Space, false positives and construction (Table 3)", table_3::run),
+    ("figure-5", "Lookups by share of present keys (Figure 5)", speeds::figure_5),
+    ("figure-6", "Lookups by load (Figure 6)", speeds::figure_6),
+    ("figure-7", "Inserts by load (Figure 7)", speeds::figure_7),
+    ("figure-8", "Removals until empty (Figure 8)", speeds::figure_8),
 ];
 
-/// Runs the experiments that the options select.
+/// Runs the experiments that the options select, and returns each heading with the outcome.
 ///
 /// # Errors
-/// If an option selects nothing, or if the reference results cannot be saved.
-pub fn run_selected(options: &Options) -> Result<Vec<(&'static Experiment, Outcome)>> {
+/// If an option selects nothing.
+pub fn run_selected(options: &Options) -> Result<Vec<(&'static str, Outcome)>> {
     for only in &options.only {
-        let known = ALL.iter().any(|experiment| experiment.name.contains(only));
+        let known = ALL.iter().any(|(name, ..)| name.contains(only));
         ensure!(known, "no experiment's name contains {only:?}");
     }
-    let is_selected = |experiment: &&Experiment| {
-        options.only.is_empty() || options.only.iter().any(|only| experiment.name.contains(only))
+    let is_selected = |(name, ..): &&Experiment| {
+        options.only.is_empty() || options.only.iter().any(|only| name.contains(only))
     };
-    if options.save_reference {
-        let is_run =
-            ALL.iter().filter(is_selected).any(|experiment| experiment.name == "login-loads");
-        ensure!(
-            is_run && options.log_buckets().contains(&login_loads::LOG_BUCKETS),
-            "--save-reference needs login-loads and --log-buckets {}",
-            login_loads::LOG_BUCKETS
-        );
-    }
-    let progress = Progress::new();
-    let run = |experiment: &'static Experiment| {
-        progress.set_message(experiment.title);
-        (experiment, (experiment.run)(options, &progress))
+    let run = |&(_, title, run): &Experiment| {
+        println!("{title}");
+        (title, run(options))
     };
-    let completed: Vec<_> = ALL.iter().filter(is_selected).map(run).collect();
-    progress.finish();
-    if options.save_reference {
-        let tables = completed.iter().flat_map(|(_, outcome)| &outcome.tables);
-        login_loads::save_reference(tables)?;
-    }
-    Ok(completed)
+    Ok(ALL.iter().filter(is_selected).map(run).collect())
 }

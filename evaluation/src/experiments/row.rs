@@ -2,6 +2,8 @@
 
 use std::ops::RangeInclusive;
 
+use guira_harness::table::Table;
+
 use super::timing::Timed;
 
 /// How a measured value compares with the papers'.
@@ -20,6 +22,9 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    pub const ALL: [Self; 5] =
+        [Self::Reproduced, Self::Better, Self::Differs, Self::Overlap, Self::None];
+
     /// Returns the verdict's name in the report.
     pub fn name(self) -> &'static str {
         match self {
@@ -32,35 +37,11 @@ impl Verdict {
     }
 }
 
-/// Where the value in the column "paper" comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
-    /// Printed in the paper, or computed from two numbers that are.
-    Printed,
-    /// The paper's formula, evaluated for the filter that was measured.
-    Formula,
-    /// The paper's filter, measured by this program.
-    MeasuredHere,
-}
-
-impl Source {
-    /// Returns the source's name in the report.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Printed => "printed",
-            Self::Formula => "formula",
-            Self::MeasuredHere => "measured here",
-        }
-    }
-}
-
 /// What a row is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// A filter of the papers: any deviation from its value is a difference.
     Papers,
-    /// guira, where no direction is desirable.
-    Guira,
     /// guira, whose value is better if it is smaller.
     GuiraLess,
     /// guira, whose value is better if it is larger.
@@ -71,23 +52,20 @@ pub enum Subject {
 #[derive(Clone, Debug)]
 pub struct Row {
     /// Where the paper states the value, for example "Table 3, CF".
-    pub location: String,
+    location: String,
     /// The meaning of the value, for example "bits per item".
-    pub quantity: String,
-    /// The paper's value and its source; `None` if it gives only a plot or a claim.
-    pub paper: Option<(f64, Source)>,
-    pub measured: f64,
+    quantity: String,
+    /// The paper's value and where it comes from; `None` if it gives only a plot or a claim.
+    paper: Option<(f64, &'static str)>,
+    measured: f64,
     /// The figure whose median is the measured value, if it was timed.
-    pub timed: Option<Timed>,
-    /// The value that the range of a timed figure must not reach: one for a ratio, whose range
-    /// reaches it if those of the compared speeds overlap.
-    tie: f64,
+    timed: Option<Timed>,
     /// Whether the row claims that one filter is equally fast in two cases. The ranges of equal
     /// speeds overlap, which is then no objection.
     alike: bool,
     /// The unit of both values.
-    pub unit: &'static str,
-    pub subject: Subject,
+    unit: &'static str,
+    subject: Subject,
     /// The values that agree with the paper; `None` for a row without a verdict.
     holds: Option<RangeInclusive<f64>>,
     note: String,
@@ -96,20 +74,18 @@ pub struct Row {
 
 impl Row {
     /// Creates a row about a filter of the papers, without a check.
-    pub fn papers(
+    pub fn new(
         location: impl Into<String>,
         quantity: impl Into<String>,
         measured: f64,
         unit: &'static str,
     ) -> Self {
-        let (location, quantity) = (location.into(), quantity.into());
         Self {
-            location,
-            quantity,
+            location: location.into(),
+            quantity: quantity.into(),
             paper: None,
             measured,
             timed: None,
-            tie: 1.0,
             alike: false,
             unit,
             subject: Subject::Papers,
@@ -119,26 +95,14 @@ impl Row {
         }
     }
 
-    /// Creates a row about a timed figure, by default the ratio of two speeds, without a check.
+    /// Creates a row about a timed figure, without a check.
     pub fn timed(
         location: impl Into<String>,
         quantity: impl Into<String>,
         figure: Timed,
         unit: &'static str,
     ) -> Self {
-        let row = Self::papers(location, quantity, figure.median, unit);
-        Self { timed: Some(figure), ..row }
-    }
-
-    /// Creates a row about a subject, without a check.
-    pub fn of(
-        location: impl Into<String>,
-        quantity: impl Into<String>,
-        measured: f64,
-        unit: &'static str,
-        subject: Subject,
-    ) -> Self {
-        Self::papers(location, quantity, measured, unit).about(subject)
+        Self { timed: Some(figure), ..Self::new(location, quantity, figure.median, unit) }
     }
 
     /// Sets what the row is about.
@@ -146,19 +110,19 @@ impl Row {
         Self { subject, ..self }
     }
 
-    /// Sets the paper's value to one that it prints.
+    /// Sets the paper's value to one that it prints, or that two numbers of it give.
     pub fn printed(self, value: f64) -> Self {
-        Self { paper: Some((value, Source::Printed)), ..self }
+        Self { paper: Some((value, "printed")), ..self }
     }
 
-    /// Sets the paper's value to that of its formula.
+    /// Sets the paper's value to that of its formula, for the filter that was measured.
     pub fn formula(self, value: f64) -> Self {
-        Self { paper: Some((value, Source::Formula)), ..self }
+        Self { paper: Some((value, "formula")), ..self }
     }
 
     /// Sets the paper's value to one that this program measured with the paper's filter.
     pub fn measured_here(self, value: f64) -> Self {
-        Self { paper: Some((value, Source::MeasuredHere)), ..self }
+        Self { paper: Some((value, "measured here")), ..self }
     }
 
     /// Sets the range in which the measured value agrees with the paper.
@@ -176,11 +140,6 @@ impl Row {
     pub fn within_factor(self, factor: f64) -> Self {
         let paper = self.paper.map_or(f64::NAN, |(value, _)| value);
         self.holds(paper / factor..=paper * factor)
-    }
-
-    /// Sets the value that the range must not reach, for a timed figure that is no ratio.
-    pub fn tie(self, tie: f64) -> Self {
-        Self { tie, ..self }
     }
 
     /// Marks a claim that one filter is equally fast in two cases.
@@ -206,7 +165,9 @@ impl Row {
     /// Compares the measured value with the range.
     pub fn verdict(&self) -> Verdict {
         let Some(holds) = &self.holds else { return Verdict::None };
-        let overlap = self.timed.is_some_and(|figure| figure.reaches(self.tie));
+        // The range of a ratio contains one if those of the two speeds overlap.
+        let tie = if self.unit == "×" { 1.0 } else { *holds.end() };
+        let overlap = self.timed.is_some_and(|figure| figure.reaches(tie));
         match self.subject {
             _ if overlap && !(self.alike && holds.contains(&self.measured)) => Verdict::Overlap,
             _ if holds.contains(&self.measured) => Verdict::Reproduced,
@@ -216,32 +177,69 @@ impl Row {
         }
     }
 
-    /// Returns the note, with the reason for a difference.
-    pub fn text(&self) -> String {
-        let differs = self.verdict() == Verdict::Differs && !self.reason.is_empty();
-        let parts = [self.note.as_str(), if differs { &self.reason } else { "" }];
-        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
+    /// Returns the note, with the reason if the value differs.
+    fn text(&self) -> String {
+        if self.verdict() == Verdict::Differs && !self.reason.is_empty() {
+            return format!("{}; {}", self.note, self.reason);
+        }
+        self.note.clone()
     }
 
-    /// Whether some value of the row's quantity differs from the paper. Rows without a verdict
-    /// cannot claim anything, so they pass.
-    pub fn can_fail(&self) -> bool {
-        let Some(holds) = &self.holds else { return true };
-        let (low, high) = match self.unit {
-            "%" => (0.0, 100.0),
-            // A lookup reads at least one line.
-            "lines" => (1.0, f64::INFINITY),
-            // Differences may be negative.
-            "bits" | "points" => (f64::NEG_INFINITY, f64::INFINITY),
-            _ => (0.0, f64::INFINITY),
-        };
-        let (fails_below, fails_above) = (*holds.start() > low, *holds.end() < high);
-        match self.subject {
-            Subject::Papers | Subject::Guira => fails_below || fails_above,
-            Subject::GuiraLess => fails_above,
-            Subject::GuiraMore => fails_below,
+    /// Formats the measured value minus the paper's.
+    fn difference(&self) -> String {
+        let Some((paper, _)) = self.paper else { return String::new() };
+        let difference = self.measured - paper;
+        if !difference.is_finite() {
+            return String::new();
+        }
+        let sign = if difference < 0.0 { '-' } else { '+' };
+        let text = format!("{sign}{}", number(difference.abs()));
+        let share = 100.0 * difference / paper;
+        // A difference of percentages is in points; a percentage of it would confuse.
+        if self.unit == "%" || !share.is_finite() {
+            text
+        } else {
+            format!("{text} ({share:+.0} %)")
         }
     }
+}
+
+/// Returns some rows as a table.
+pub fn table<'a>(name: &'static str, rows: impl IntoIterator<Item = &'a Row>) -> Table {
+    let or_empty = |value: Option<f64>| value.map(number).unwrap_or_default();
+    Table::of(
+        name,
+        rows,
+        &[
+            ("location", &|row| row.location.clone()),
+            ("quantity", &|row| row.quantity.clone()),
+            ("paper", &|row| or_empty(row.paper.map(|(value, _)| value))),
+            ("source", &|row| row.paper.map_or("", |(_, source)| source).into()),
+            ("measured", &|row| number(row.measured)),
+            ("minimum", &|row| or_empty(row.timed.map(|timed| timed.min))),
+            ("maximum", &|row| or_empty(row.timed.map(|timed| timed.max))),
+            ("difference", &Row::difference),
+            ("unit", &|row| row.unit.into()),
+            ("verdict", &|row| row.verdict().name().into()),
+            ("note", &Row::text),
+        ],
+    )
+}
+
+/// Formats a value with three to four significant digits.
+pub fn number(value: f64) -> String {
+    let digits = match value.abs() {
+        0.0 => 0,
+        ..0.001 => return format!("{value:.2e}"),
+        ..0.1 => 4,
+        ..1.0 => 3,
+        ..100.0 => 2,
+        ..1000.0 => 1,
+        _ if value.is_finite() => 0,
+        _ => return "none".into(),
+    };
+    let text = format!("{value:.digits$}");
+    if digits == 0 { text } else { text.trim_end_matches('0').trim_end_matches('.').into() }
 }
 
 /// Asserts that every row with a verdict agrees with the paper for some of the inputs and differs
@@ -249,9 +247,9 @@ impl Row {
 #[cfg(test)]
 pub fn assert_each_row_can_change<D>(inputs: &[D], rows: impl Fn(&D) -> Vec<Row>) {
     let all: Vec<Vec<Row>> = inputs.iter().map(rows).collect();
+    assert!(!all[0].is_empty(), "there are rows");
     for (index, row) in all[0].iter().enumerate() {
         let name = format!("{}: {}", row.location, row.quantity);
-        assert!(row.can_fail(), "{name}: no value differs");
         if row.verdict() == Verdict::None {
             continue;
         }
@@ -266,26 +264,25 @@ pub fn assert_each_row_can_change<D>(inputs: &[D], rows: impl Fn(&D) -> Vec<Row>
 
 #[cfg(test)]
 mod tests {
-    use super::{Row, Subject, Timed, Verdict};
-
-    fn row(subject: Subject, measured: f64) -> Row {
-        Row::of("Table 3", "bits", measured, "bits", subject).printed(10.0).within(1.0)
-    }
+    use super::{Row, Subject, Timed, Verdict, number};
 
     #[test]
     fn only_guiras_rows_are_better() {
-        let verdict = |subject, measured| row(subject, measured).verdict();
-        for subject in [Subject::Papers, Subject::GuiraLess, Subject::GuiraMore] {
-            assert_eq!(verdict(subject, 9.0), Verdict::Reproduced);
-            assert_eq!(verdict(subject, 11.0), Verdict::Reproduced);
-            assert_eq!(verdict(subject, f64::NAN), Verdict::Differs);
+        use Verdict::{Better, Differs};
+        let verdict = |subject, measured| {
+            let row = Row::new("Table 3", "bits", measured, "bits");
+            row.about(subject).printed(10.0).within(1.0).verdict()
+        };
+        for (subject, below, above) in [
+            (Subject::Papers, Differs, Differs),
+            (Subject::GuiraLess, Better, Differs),
+            (Subject::GuiraMore, Differs, Better),
+        ] {
+            assert_eq!([9.0, 11.0].map(|it| verdict(subject, it)), [Verdict::Reproduced; 2]);
+            assert_eq!([8.9, 11.1].map(|it| verdict(subject, it)), [below, above]);
+            assert_eq!(verdict(subject, f64::NAN), Differs);
         }
-        assert_eq!(verdict(Subject::Papers, 8.9), Verdict::Differs);
-        assert_eq!(verdict(Subject::Papers, 11.1), Verdict::Differs);
-        assert_eq!(verdict(Subject::GuiraLess, 8.9), Verdict::Better);
-        assert_eq!(verdict(Subject::GuiraLess, 11.1), Verdict::Differs);
-        assert_eq!(verdict(Subject::GuiraMore, 8.9), Verdict::Differs);
-        assert_eq!(verdict(Subject::GuiraMore, 11.1), Verdict::Better);
+        assert_eq!(Row::new("", "", 1.0, "bits").verdict(), Verdict::None);
     }
 
     #[test]
@@ -316,33 +313,29 @@ mod tests {
     }
 
     #[test]
-    fn a_row_without_a_range_has_no_verdict() {
-        assert_eq!(Row::papers("", "", 1.0, "bits").verdict(), Verdict::None);
-    }
-
-    #[test]
     fn a_factor_is_applied_in_both_directions() {
         let verdict =
-            |measured| Row::papers("", "", measured, "×").printed(2.0).within_factor(2.0).verdict();
+            |measured| Row::new("", "", measured, "×").printed(2.0).within_factor(2.0).verdict();
         assert_eq!([1.0, 4.0].map(verdict), [Verdict::Reproduced; 2]);
         assert_eq!([0.9, 4.1].map(verdict), [Verdict::Differs; 2]);
     }
 
     #[test]
-    fn the_reason_is_given_only_for_a_difference() {
-        let text = |measured| row(Subject::Papers, measured).note("n").reason("r").text();
-        assert_eq!((text(10.0).as_str(), text(20.0).as_str()), ("n", "n; r"));
+    fn a_row_gives_its_range_its_difference_and_the_reason_for_it() {
+        let cells = |unit, measured| {
+            let figure = Timed { median: measured, min: 1.5, max: 4.5 };
+            let row = Row::timed("", "", figure, unit).printed(4.0).holds(4.0..=9.0);
+            super::table("", [&row.note("n").reason("r")]).rows[0][4..].join(" | ")
+        };
+        assert_eq!(cells("bits", 3.0), "3 | 1.5 | 4.5 | -1 (-25 %) | bits | differs | n; r");
+        assert_eq!(cells("%", 4.5), "4.5 | 1.5 | 4.5 | +0.5 | % | reproduced | n");
+        assert_eq!(cells("×", 4.5), "4.5 | 1.5 | 4.5 | +0.5 (+12 %) | × | reproduced | n");
+        assert_eq!(Row::new("", "", 3.0, "bits").difference(), "");
     }
 
     #[test]
-    fn a_range_that_covers_all_values_cannot_fail() {
-        let row = |unit, holds| Row::papers("", "", 1.0, unit).holds(holds);
-        assert!(!row("lines", 1.0..=f64::INFINITY).can_fail());
-        assert!(!row("%", 0.0..=100.0).can_fail());
-        assert!(!row("×", 0.0..=f64::INFINITY).can_fail());
-        assert!(row("×", 0.0..=1.0).can_fail());
-        let guira = |holds| Row::of("", "", 1.0, "×", Subject::GuiraMore).holds(holds);
-        assert!(!guira(0.0..=1.0).can_fail());
-        assert!(guira(1.0..=1.0).can_fail());
+    fn numbers_have_three_to_four_significant_digits() {
+        let written = [0.0, 95.5, 12.6, 0.19, 0.000_24, 5.0, 123_456.7, f64::NAN].map(number);
+        assert_eq!(written, ["0", "95.5", "12.6", "0.19", "2.40e-4", "5", "123457", "none"]);
     }
 }

@@ -1,18 +1,13 @@
 //! Section 4: how often 2b + 1 items share both buckets and the fingerprint, by formula and by
-//! experiment, and the minimum fingerprint size that follows.
+//! experiment.
 
 use std::collections::HashMap;
 
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
-
 use rayon::prelude::*;
 
-use super::{Outcome, Progress, Row};
-use crate::{
-    Options,
-    addressing::{Scheme, Shape, load_at_first_refusal},
-    report::{Table, number},
-};
+use super::{Outcome, Row, row::number};
+use crate::Options;
 
 /// Slots per bucket, fingerprint bits, binary logarithm of buckets, and load of tables in which
 /// groups of 2b + 1 items are neither rare nor common.
@@ -55,65 +50,22 @@ fn count(slots: usize, bits: u32, log_buckets: u32, items: usize, seed: u64) -> 
     groups.values().filter(|&&items| items >= q).map(|&n| ln_choose(n.into(), q).exp()).sum()
 }
 
-/// Returns the fingerprint size, a real number, at which exactly one group is expected.
-fn min_bits(slots: usize, log_buckets: u32, load: f64) -> f64 {
-    let m = f64::from(log_buckets).exp2();
-    let n = m * slots as f64 * load;
-    let q = group_size(slots);
-    (ln_choose(n, q) / f64::from(q - 1) / std::f64::consts::LN_2) + 1.0 - f64::from(log_buckets)
-}
-
-/// Returns the load at which one group is expected by the same formula, if the fingerprints have
-/// the given relative frequencies.
-fn load_of_first_group(slots: usize, log_buckets: u32, frequencies: &[f64]) -> f64 {
-    let m = f64::from(log_buckets).exp2();
-    let q = group_size(slots);
-    let groups = |load: f64| -> f64 {
-        let n = load * slots as f64 * m;
-        let of = |share: &f64| (ln_choose(n * share, q) + f64::from(q - 1) * (2.0 / m).ln()).exp();
-        frequencies.iter().map(of).sum()
-    };
-    let (mut low, mut high) = (0.0, 20.0);
-    for _ in 0..60 {
-        let middle = f64::midpoint(low, high);
-        if groups(middle) < 1.0 { low = middle } else { high = middle }
-    }
-    low
-}
-
 /// Reproduces the section.
-pub fn run(options: &Options, progress: &Progress) -> Outcome {
-    let mut rows = groups(progress);
-    rows.extend(short_fingerprints(options, progress));
-    let notes = vec![
-        "More than 2b items that share both buckets and the fingerprint never fit, whatever is \
-         relocated. By section 4, q items share them with probability (2 / (m 2^f))^(q-1), so a \
-         table of n items holds about C(n, 2b+1) (2 / (2^f m))^(2b) such groups. Fingerprints must \
-         therefore grow with the logarithm of the table size divided by b."
-            .into(),
-        "The table shows the fingerprint size at which one such group is expected. It is a lower \
-         bound. With longer fingerprints, an insertion fails because the search gives up, not \
-         because of such a group."
-            .into(),
-    ];
-    Outcome { rows, tables: vec![sizes()], notes, ..Outcome::default() }
-}
-
-/// Compares the numbers of groups counted and expected.
-fn groups(progress: &Progress) -> Vec<Row> {
-    progress.expect(CASES.len());
-    CASES
-        .par_iter()
-        .map(|&(slots, bits, log_buckets, load)| {
-            let m = f64::from(log_buckets).exp2();
-            let n = (m * slots as f64 * load) as usize;
-            let paper = expected(slots, bits, m, n as f64);
-            let counts: Vec<f64> =
-                (0..TRIALS).map(|seed| count(slots, bits, log_buckets, n, seed)).collect();
-            progress.step();
-            group_row((slots, bits, log_buckets), paper, &counts)
-        })
-        .collect()
+pub fn run(_: &Options) -> Outcome {
+    let row = |&(slots, bits, log_buckets, load): &(usize, u32, u32, f64)| {
+        let m = f64::from(log_buckets).exp2();
+        let n = (m * slots as f64 * load) as usize;
+        let count = |seed| count(slots, bits, log_buckets, n, seed);
+        let counts: Vec<f64> = (0..TRIALS).map(count).collect();
+        group_row((slots, bits, log_buckets), expected(slots, bits, m, n as f64), &counts)
+    };
+    let note =
+        "More than 2b items that share both buckets and the fingerprint never fit, whatever \
+        is relocated. By section 4, q items share them with probability (2 / (m 2^f))^(q-1), so a \
+        table of n items holds about C(n, 2b+1) (2 / (2^f m))^(2b) such groups. Fingerprints must \
+        therefore grow with the logarithm of the table size divided by b."
+            .into();
+    Outcome { rows: CASES.par_iter().map(row).collect(), note, ..Outcome::default() }
 }
 
 /// Compares the mean of the counted groups with the formula.
@@ -124,79 +76,21 @@ fn group_row((slots, bits, log_buckets): (usize, u32, u32), paper: f64, counts: 
     let error = 3.0 * (variance / trials).sqrt() + 0.02 * paper;
     let location = format!("Section 4, b = {slots}, f = {bits}, 2^{log_buckets} buckets");
     let quantity = format!("groups of {} indistinguishable items per table", 2 * slots + 1);
-    Row::papers(location, quantity, measured, "groups")
+    Row::new(location, quantity, measured, "groups")
         .formula(paper)
         .within(error)
         .note(format!("equation 3; mean of {trials} random tables; tolerance {}", number(error)))
 }
 
-/// Compares the load at which the first group is expected with the load at the first refusal.
-fn short_fingerprints(options: &Options, progress: &Progress) -> Vec<Row> {
-    let runs = options.runs.unwrap_or(20) as u64;
-    let schemes = [Scheme::PAPER, Scheme::UNIFORM];
-    let cases = [2, 3].map(|bits| schemes.map(|scheme| (bits, scheme))).concat();
-    progress.expect(cases.len());
-    cases
-        .par_iter()
-        .map(|&(bits, scheme)| {
-            let values = f64::from(bits).exp2();
-            // The fingerprint one is twice as frequent if it also replaces zero.
-            let first = if scheme == Scheme::PAPER { 2.0 / values } else { 1.0 / (values - 1.0) };
-            let others = values as usize - 2;
-            let rest = (1.0 - first) / others as f64;
-            let frequencies: Vec<f64> = std::iter::once(first).chain(vec![rest; others]).collect();
-            let paper = 100.0 * load_of_first_group(4, LOG_BUCKETS, &frequencies);
-            let shape = Shape { buckets: 1 << LOG_BUCKETS, slots: 4, bits };
-            let load = |run| 100.0 * load_at_first_refusal(scheme, shape, run);
-            let measured = (0..runs).map(load).sum::<f64>() / runs as f64;
-            progress.step();
-            short_row(bits, scheme, paper, measured)
-        })
-        .collect()
-}
-
-/// Binary logarithm of the number of buckets in the tables with short fingerprints.
-const LOG_BUCKETS: u32 = 16;
-
-fn short_row(bits: u32, scheme: Scheme, paper: f64, measured: f64) -> Row {
-    let location =
-        format!("Section 4, f = {bits}, 2^{LOG_BUCKETS} buckets of 4, {}", scheme.name());
-    let quantity = "load at which the formula expects one group of nine, and at the first refusal";
-    Row::papers(location, quantity, measured, "%")
-        .formula(paper)
-        .within(0.1 * paper)
-        .note("tolerance a tenth; with such short fingerprints, groups cause the first refusal")
-        .reason(
-            "an insertion fails earlier, because few fingerprints connect few buckets by XOR, and \
-             other sets of items exceed their slots",
-        )
-}
-
-/// The minimum fingerprint sizes by the formula.
-fn sizes() -> Table {
-    let logs = [15, 20, 25, 30];
-    let mut head = vec!["slots per bucket".to_string()];
-    head.extend(logs.iter().map(|log| format!("bits for 2^{log} buckets")));
-    let head: Vec<&str> = head.iter().map(String::as_str).collect();
-    let mut table = Table::new("section-4-sizes", &head);
-    for (slots, load) in [(1, 0.5), (2, 0.84), (4, 0.95), (8, 0.98)] {
-        let bits = logs.map(|log| format!("{:.1}", min_bits(slots, log, load)));
-        table.push(std::iter::once(slots.to_string()).chain(bits).collect());
-    }
-    table
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Scheme, count, expected, group_row, ln_choose, min_bits, short_row};
+    use super::{expected, group_row, ln_choose};
     use crate::experiments::row::assert_each_row_can_change;
 
     #[test]
     fn each_row_can_change() {
         let inputs = [[2.0, 1.0, 3.0, 2.0], [4.0, 5.0, 4.0, 5.0], [0.0, 0.0, 0.0, 0.5]];
         assert_each_row_can_change(&inputs, |counts| vec![group_row((1, 4, 10), 2.0, counts)]);
-        let inputs = [30.0, 26.0, 34.0];
-        assert_each_row_can_change(&inputs, |&load| vec![short_row(2, Scheme::PAPER, 30.0, load)]);
     }
 
     #[test]
@@ -210,21 +104,5 @@ mod tests {
         // C(128, 3) = 341,376 groups of three, each with probability (2 / 2^12)^2.
         let groups = 341_376.0 * (2.0 / 4096.0_f64).powi(2);
         assert!((expected(1, 4, 256.0, 128.0) / groups - 1.0).abs() < 1e-9);
-    }
-
-    #[test]
-    fn the_formula_matches_counted_groups() {
-        let expected = expected(1, 4, 256.0, 128.0);
-        let counted = (0..400).map(|seed| count(1, 4, 8, 128, seed)).sum::<f64>() / 400.0;
-        assert!((counted / expected - 1.0).abs() < 0.2, "{counted} not {expected}");
-    }
-
-    #[test]
-    fn one_group_is_expected_at_the_minimum_fingerprint_size() {
-        let bits = min_bits(2, 20, 0.84);
-        let m = 1_048_576.0;
-        let above = expected(2, bits.floor() as u32, m, m * 1.68);
-        let below = expected(2, bits.ceil() as u32, m, m * 1.68);
-        assert!(above > 1.0 && below < 1.0, "{bits}: {above}, {below}");
     }
 }

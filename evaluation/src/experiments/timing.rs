@@ -1,28 +1,21 @@
 //! How everything on the page is timed: in rounds in which the filters take turns, on one pinned
 //! core, in processor time; and the figures that result.
 
-use std::{
-    fmt,
-    hint::black_box,
-    ops::{Add, Div, Mul},
-};
+use std::{fmt, hint::black_box, ops::Div};
 
 use cpu_time::ThreadTime;
 use guira_harness::Cores;
 
-use crate::{Options, pages};
+use crate::pages;
 
-/// Returns the number of rounds behind each timed figure.
-pub fn rounds(options: &Options) -> usize {
-    if options.full { 7 } else { 5 }
-}
+/// Number of rounds behind each timed figure.
+pub const ROUNDS: usize = 5;
 
 /// Says how the figures were timed.
-pub fn method(options: &Options) -> String {
+pub fn method() -> String {
     format!(
-        "Timed figures are medians of {} rounds in which the filters take turns, with the minimum \
-         and the maximum in brackets: on one core, in processor time, without huge pages. ",
-        rounds(options)
+        "Timed figures are medians of {ROUNDS} rounds in which the filters take turns, with the \
+        minimum and the maximum in brackets: on one core, in processor time, without huge pages. "
     )
 }
 
@@ -88,11 +81,6 @@ impl Clock {
     pub fn speed(self) -> f64 {
         self.keys as f64 / self.seconds / 1e6
     }
-
-    /// Returns nanoseconds per key.
-    pub fn nanoseconds(self) -> f64 {
-        1e3 / self.speed()
-    }
 }
 
 /// A timed figure: the median of the rounds, and their range. Arithmetic keeps the range wide
@@ -116,10 +104,11 @@ impl Timed {
         Self { median: rounds[rounds.len() / 2], min: rounds[0], max: rounds[rounds.len() - 1] }
     }
 
-    /// Returns the mean of some figures.
-    pub fn mean(figures: impl Iterator<Item = Self> + Clone) -> Self {
-        let count = figures.clone().count() as f64;
-        figures.reduce(Self::add).map_or(Self::NONE, |sum| sum * (1.0 / count))
+    /// Returns the mean of some figures; not a number if there are none.
+    pub fn mean(figures: impl Iterator<Item = Self>) -> Self {
+        let figures: Vec<Self> = figures.collect();
+        let of = |of: fn(&Self) -> f64| figures.iter().map(of).sum::<f64>() / figures.len() as f64;
+        Self { median: of(|it| it.median), min: of(|it| it.min), max: of(|it| it.max) }
     }
 
     /// Returns the lesser of two figures.
@@ -146,22 +135,6 @@ impl Timed {
     }
 }
 
-impl Add for Timed {
-    type Output = Self;
-
-    fn add(self, other: Self) -> Self {
-        self.zip(other, f64::add)
-    }
-}
-
-impl Mul<f64> for Timed {
-    type Output = Self;
-
-    fn mul(self, factor: f64) -> Self {
-        Self { median: self.median * factor, min: self.min * factor, max: self.max * factor }
-    }
-}
-
 impl Div for Timed {
     type Output = Self;
 
@@ -171,30 +144,19 @@ impl Div for Timed {
     }
 }
 
-/// Writes the median, and the range in brackets, with two decimal places or as many as asked for.
+/// Writes the median, and the range in brackets.
 impl fmt::Display for Timed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let digits = f.precision().unwrap_or(2);
-        write!(f, "{:.digits$} ({:.digits$}–{:.digits$})", self.median, self.min, self.max)
+        write!(f, "{:.2} ({:.2}–{:.2})", self.median, self.min, self.max)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
-
-    use super::{Timed, interleaved, rounds};
-    use crate::Options;
+    use super::{Timed, interleaved};
 
     fn timed(median: f64, min: f64, max: f64) -> Timed {
         Timed { median, min, max }
-    }
-
-    #[test]
-    fn every_page_has_at_least_five_rounds() {
-        for option in ["--smoke", "--full", "--runs=1"] {
-            assert!(rounds(&Options::parse_from(["", option])) >= 5, "{option}");
-        }
     }
 
     #[test]
@@ -213,7 +175,6 @@ mod tests {
         assert_eq!(Timed::of([3.0, 1.0, 5.0, 2.0, 4.0]), timed(3.0, 1.0, 5.0));
         assert_eq!(Timed::of([2.0, 1.0]), timed(2.0, 1.0, 2.0));
         assert_eq!(timed(3.0, 1.0, 5.5).to_string(), "3.00 (1.00–5.50)");
-        assert_eq!(format!("{:.0}", timed(3.0, 1.0, 6.0)), "3 (1–6)");
     }
 
     #[test]

@@ -1,5 +1,4 @@
-//! Blocked Bloom filters: the paper's, with blocks of 512 bits, and the split-block filter of
-//! `sbbf-rs-safe`, with blocks of 256 bits.
+//! The paper's blocked Bloom filter, with blocks of one cache line.
 
 use super::{
     Filter,
@@ -10,7 +9,7 @@ use super::{
 /// Bits per block: one cache line.
 const BLOCK: usize = 512;
 
-/// The paper's blocked Bloom filter.
+/// The filter.
 pub struct BlockedBloom {
     memory: Vec<u64>,
     blocks: usize,
@@ -37,10 +36,8 @@ impl BlockedBloom {
         let hash = hash(key);
         let block = (((hash >> 32) * self.blocks as u64) >> 32) as usize;
         let (start, step) = (hash as u32 & 0xffff, hash as u32 >> 16 | 1);
-        (
-            self.first + 8 * block,
-            (0..HASHES).map(move |index| (start + index * step) % BLOCK as u32),
-        )
+        let bits = (0..HASHES).map(move |index| (start + index * step) % BLOCK as u32);
+        (self.first + 8 * block, bits)
     }
 }
 
@@ -72,57 +69,5 @@ impl Filter for BlockedBloom {
         let (block, bits) = self.bits(key);
         let start = self.memory.as_ptr().addr() + 8 * block;
         Some(count_cache_lines(bits.map(|bit| start + bit as usize / 8)))
-    }
-}
-
-/// A split-block Bloom filter: eight bits in eight words of 32 bits.
-pub struct Split {
-    filter: sbbf_rs_safe::Filter,
-    bytes: usize,
-}
-
-pub fn split(bytes: usize) -> (Split, usize) {
-    let items = bytes * 8 / BITS_PER_ITEM;
-    let mut filter = sbbf_rs_safe::Filter::new(BITS_PER_ITEM, items);
-    std::hint::black_box(&mut filter).reset();
-    let bytes = filter.as_bytes().len();
-    (Split { filter, bytes }, items)
-}
-
-impl Filter for Split {
-    #[inline]
-    fn insert(&mut self, key: u64) -> bool {
-        self.filter.insert_hash(hash(key));
-        true
-    }
-
-    #[inline]
-    fn contains(&self, key: u64) -> bool {
-        self.filter.contains_hash(hash(key))
-    }
-
-    fn bytes(&self) -> usize {
-        self.bytes
-    }
-
-    fn slots(&self) -> usize {
-        self.bytes * 8 / BITS_PER_ITEM
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Filter, build};
-
-    #[test]
-    fn all_bits_of_a_key_lie_in_one_cache_line() {
-        let (mut filter, _) = build(1 << 12);
-        assert_eq!(filter.memory[filter.first..].as_ptr().addr() % 64, 0);
-        for key in 0..1000 {
-            filter.memory.fill(0);
-            filter.insert(key);
-            let set = |block: &&[u64]| block.iter().any(|&word| word != 0);
-            assert_eq!(filter.memory[filter.first..].chunks(8).filter(set).count(), 1);
-        }
     }
 }

@@ -216,18 +216,6 @@ impl<L: BucketLayout, const BYTES: usize> Filter for Cuckoo<L, BYTES> {
 mod tests {
     use super::{Cuckoo, Filter, plain, semi_sorted};
 
-    #[test]
-    fn the_alternate_of_the_alternate_bucket_is_the_first() {
-        let (filter, _) = plain(6 << 10);
-        for fingerprint in 1..4096 {
-            for bucket in [0, 1, 500, 1023] {
-                let alt_bucket = filter.alt_bucket(bucket, fingerprint);
-                assert!(alt_bucket < 1024);
-                assert_eq!(filter.alt_bucket(alt_bucket, fingerprint), bucket);
-            }
-        }
-    }
-
     /// Fills and empties a filter: lookups find the victim, and removals make room for it.
     fn the_victim_is_an_item<L: super::BucketLayout, const BYTES: usize>(
         mut filter: Cuckoo<L, BYTES>,

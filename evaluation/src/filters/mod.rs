@@ -1,25 +1,22 @@
 //! The filters that the papers compare, and guira's layouts, behind one trait.
 //!
-//! All filters take 64-bit keys, hash each once with [`hash`], and run on one thread. A filter
-//! comes from a crate if one offers the paper's parameters, and is implemented here otherwise.
+//! All filters take 64-bit keys, hash each once with [`hash`], and run on one thread. The papers'
+//! filters are written here, since no crate offers the papers' parameters and counts cache lines.
 
 mod blocked_bloom;
 mod bloom;
 mod buckets;
-mod counting_bloom;
 mod cuckoo;
 mod d_left;
 mod guira;
 mod quotient;
-mod rank_select;
 mod semi_sorted;
-mod slots;
 #[cfg(test)]
 mod tests;
 
 use std::hint::black_box;
 
-use crate::report::{Look, Marker};
+use guira_harness::plot::{Look, Marker};
 
 /// A filter of 64-bit keys for one thread, as the papers' experiments use it.
 pub trait Filter {
@@ -51,7 +48,7 @@ pub trait Filter {
 
     /// Inserts keys until one does not fit, and returns how many fitted.
     fn insert_all(&mut self, keys: &[u64]) -> usize {
-        keys.iter().position(|&key| !self.insert(key)).unwrap_or(keys.len())
+        keys.iter().take_while(|&&key| self.insert(key)).count()
     }
 
     /// Returns how many of the keys `contains` finds.
@@ -70,51 +67,38 @@ pub trait Filter {
 pub struct Kind {
     /// The paper's name (CF, ss-CF, BF, blocked BF, QF, CBF, dl-CBF), or guira and a layout.
     pub name: String,
-    /// The crate that implements it, or "here".
-    pub source: &'static str,
     pub supports_removal: bool,
     /// Whether experiments fill the filter until it refuses a key, instead of up to its capacity.
     pub until_full: bool,
     pub build: Build,
 }
 
+/// Builds an empty filter of about the given number of bytes, and returns it with its capacity.
+pub type Build = Box<dyn Fn(usize) -> (Box<dyn Filter>, usize) + Send + Sync>;
+
 /// The filters of the paper's section 7, in the order of its Table 3.
 pub const PAPERS: [&str; 6] = ["CF", "ss-CF", "BF", "blocked BF", "QF", "dl-CBF"];
 
-/// Returns the look of a filter, which is the same in every plot of the report. All layouts of
-/// guira share the colour and differ by the marker.
+/// Returns the look of a filter, which is the same in every plot of the report.
 pub fn look(name: &str) -> Look {
-    // Filters that other papers describe, or that Table 3 lacks.
-    const OTHERS: [&str; 3] = ["CBF", "split BF", "RSQF"];
-    let Some(layout) = name.strip_prefix("guira ") else {
-        let index = PAPERS.iter().chain(&OTHERS).position(|&known| known == name);
-        return Look::nth(1 + index.unwrap_or(PAPERS.len() + OTHERS.len()));
-    };
-    let (layout, in_batches) =
-        layout.strip_suffix(", batches").map_or((layout, false), |layout| (layout, true));
-    // The markers of the 12-bit layouts, circle and square, have hollow forms for batches.
-    let order = ["Plain5x12", "SemiSorted6x12", "Plain8x8", "Plain6x10", "Plain4x16"];
-    let order = order.iter().chain(&["SemiSorted5x14", "SemiSorted4x17", "SemiSorted3x22"]);
-    let marker = order.clone().position(|&known| known == layout).unwrap_or(order.count());
-    let look = Look::GUIRA.marker(Marker::nth(marker));
-    if in_batches { look.variant() } else { look }
+    if !name.starts_with("guira") {
+        return Look::nth(1 + PAPERS.iter().position(|&known| known == name).unwrap_or(6));
+    }
+    let marker = if name.contains("SemiSorted") { Marker::SQUARE } else { Marker::nth(0) };
+    let look = Look::GUIRA.marker(marker);
+    if name.ends_with("batches") { look.variant() } else { look }
 }
-
-/// Builds an empty filter of about the given number of bytes, and returns it with its capacity.
-pub type Build = Box<dyn Fn(usize) -> (Box<dyn Filter>, usize) + Send + Sync>;
 
 /// Returns all kinds, the paper's first.
 pub fn all() -> Vec<Kind> {
     let mut kinds = vec![
-        kind("CF", "here", true, true, cuckoo::plain),
-        kind("ss-CF", "here", true, true, cuckoo::semi_sorted::<9, 6>),
-        kind("BF", "here", false, false, bloom::build),
-        kind("blocked BF", "here", false, false, blocked_bloom::build),
-        kind("split BF", "sbbf-rs-safe", false, false, blocked_bloom::split),
-        kind("QF", "here", true, false, quotient::build),
-        kind("RSQF", "qfilter", true, false, rank_select::build),
-        kind("CBF", "here", true, false, counting_bloom::build),
-        kind("dl-CBF", "here", true, true, d_left::build),
+        kind("CF", true, true, cuckoo::plain),
+        kind("ss-CF", true, true, cuckoo::semi_sorted::<9, 6>),
+        kind("BF", false, false, bloom::build::<1>),
+        kind("blocked BF", false, false, blocked_bloom::build),
+        kind("QF", true, false, quotient::build),
+        kind("CBF", true, false, bloom::build::<4>),
+        kind("dl-CBF", true, true, d_left::build),
     ];
     kinds.extend(guira::kinds());
     kinds
@@ -123,18 +107,17 @@ pub fn all() -> Vec<Kind> {
 /// Returns the paper's semi-sorted filter with fingerprints of several sizes, from short to long.
 pub fn semi_sorted() -> [Kind; 6] {
     [
-        kind("ss-CF, 5 bits", "here", true, true, cuckoo::semi_sorted::<1, 2>),
-        kind("ss-CF, 7 bits", "here", true, true, cuckoo::semi_sorted::<3, 3>),
-        kind("ss-CF, 9 bits", "here", true, true, cuckoo::semi_sorted::<5, 4>),
-        kind("ss-CF, 11 bits", "here", true, true, cuckoo::semi_sorted::<7, 5>),
-        kind("ss-CF, 13 bits", "here", true, true, cuckoo::semi_sorted::<9, 6>),
-        kind("ss-CF, 15 bits", "here", true, true, cuckoo::semi_sorted::<11, 7>),
+        kind("ss-CF, 5 bits", true, true, cuckoo::semi_sorted::<1, 2>),
+        kind("ss-CF, 7 bits", true, true, cuckoo::semi_sorted::<3, 3>),
+        kind("ss-CF, 9 bits", true, true, cuckoo::semi_sorted::<5, 4>),
+        kind("ss-CF, 11 bits", true, true, cuckoo::semi_sorted::<7, 5>),
+        kind("ss-CF, 13 bits", true, true, cuckoo::semi_sorted::<9, 6>),
+        kind("ss-CF, 15 bits", true, true, cuckoo::semi_sorted::<11, 7>),
     ]
 }
 
 fn kind<F: Filter + 'static>(
     name: &str,
-    source: &'static str,
     supports_removal: bool,
     until_full: bool,
     build: fn(usize) -> (F, usize),
@@ -143,7 +126,7 @@ fn kind<F: Filter + 'static>(
         let (filter, items) = build(bytes);
         (Box::new(filter) as Box<dyn Filter>, items)
     };
-    Kind { name: name.into(), source, supports_removal, until_full, build: Box::new(build) }
+    Kind { name: name.into(), supports_removal, until_full, build: Box::new(build) }
 }
 
 /// Hashes a key by one folded multiplication, which suffices for random keys.

@@ -6,12 +6,14 @@
 //! their quotients, and a run shifts to the right if its home slot is taken. A cluster is a
 //! sequence of runs that starts with an unshifted remainder.
 
-use super::{Filter, count_cache_lines, hash, power_of_two, slots::Slots};
+use std::iter::successors;
+
+use super::{Filter, count_cache_lines, hash, power_of_two, zeroed};
 
 /// Bits per remainder.
-pub const REMAINDER: u32 = 9;
+const REMAINDER: u32 = 9;
 /// The maximum load in the cuckoo filter paper.
-pub const LOAD: f64 = 0.9;
+const LOAD: f64 = 0.9;
 
 /// A run has this slot as its home; the flag belongs to the slot, not to the remainder in it.
 const OCCUPIED: u16 = 1;
@@ -30,101 +32,130 @@ fn remainder(slot: u16) -> u16 {
     slot >> FLAG_BITS
 }
 
-/// The filter.
+/// The filter: a packed ring of slots of 12 bits, whose number is a power of two.
 pub struct Quotient {
-    slots: Slots,
+    memory: Vec<u8>,
+    slots: usize,
     items: usize,
 }
 
 pub fn build(bytes: usize) -> (Quotient, usize) {
-    let slots = Slots::new(power_of_two(bytes, (REMAINDER + FLAG_BITS) as usize).max(8));
-    let filter = Quotient { slots, items: 0 };
+    let slots = power_of_two(bytes, (REMAINDER + FLAG_BITS) as usize).max(8);
+    let filter = Quotient { memory: zeroed(slots / 2 * 3), slots, items: 0 };
     let items = filter.max_items();
     (filter, items)
 }
 
 impl Quotient {
     fn max_items(&self) -> usize {
-        (LOAD * self.slots.count() as f64) as usize
+        (LOAD * self.slots as f64) as usize
+    }
+
+    fn next(&self, slot: usize) -> usize {
+        (slot + 1) & (self.slots - 1)
+    }
+
+    /// Returns the two bytes that a slot is in, and its offset in them in bits.
+    #[inline]
+    fn locate(&self, slot: usize) -> (u16, usize) {
+        let byte = slot * 3 / 2;
+        (u16::from_le_bytes([self.memory[byte], self.memory[byte + 1]]), slot % 2 * 4)
+    }
+
+    #[inline]
+    fn get(&self, slot: usize) -> u16 {
+        let (pair, shift) = self.locate(slot);
+        pair >> shift & 0xfff
+    }
+
+    #[inline]
+    fn set(&mut self, slot: usize, value: u16) {
+        let (pair, shift) = self.locate(slot);
+        let pair = pair & !(0xfff << shift) | value << shift;
+        self.memory[slot * 3 / 2..][..2].copy_from_slice(&pair.to_le_bytes());
     }
 
     /// Returns the quotient and the remainder of a key.
     #[inline]
     fn split(&self, key: u64) -> (usize, u16) {
         let hash = hash(key);
-        let quotient = (hash >> 32) as usize & (self.slots.count() - 1);
+        let quotient = (hash >> 32) as usize & (self.slots - 1);
         (quotient, hash as u16 & ((1 << REMAINDER) - 1))
     }
 
     fn has_flag(&self, slot: usize, bits: u16) -> bool {
-        self.slots.get(slot) & bits != 0
+        self.get(slot) & bits != 0
+    }
+
+    /// Returns the next slot with such flags.
+    #[inline]
+    fn next_with(&self, mut slot: usize, is_wanted: impl Fn(u16) -> bool) -> usize {
+        loop {
+            slot = self.next(slot);
+            if is_wanted(self.get(slot)) {
+                return slot;
+            }
+        }
+    }
+
+    /// Returns the first slot of the cluster that a slot is in.
+    #[inline]
+    fn cluster_start(&self, mut slot: usize) -> usize {
+        while self.has_flag(slot, SHIFTED) {
+            slot = slot.wrapping_sub(1) & (self.slots - 1);
+        }
+        slot
     }
 
     /// Returns the first slot of a quotient's run, or the slot where it would start.
-    ///
-    /// Calls `on_read` with each slot that it reads.
     #[inline]
-    fn run_start(&self, quotient: usize, mut on_read: impl FnMut(usize)) -> usize {
-        let mut owner = quotient;
-        on_read(owner);
-        while self.has_flag(owner, SHIFTED) {
-            owner = self.slots.previous(owner);
-            on_read(owner);
-        }
+    fn run_start(&self, quotient: usize) -> usize {
+        let mut owner = self.cluster_start(quotient);
         let mut start = owner;
         while owner != quotient {
-            loop {
-                start = self.slots.next(start);
-                on_read(start);
-                if !self.has_flag(start, CONTINUES) {
-                    break;
-                }
-            }
-            loop {
-                owner = self.slots.next(owner);
-                if self.has_flag(owner, OCCUPIED) {
-                    break;
-                }
-            }
+            start = self.next_with(start, |slot| slot & CONTINUES == 0);
+            owner = self.next_with(owner, |slot| slot & OCCUPIED != 0);
         }
         start
     }
 
     /// Returns the slot of a key's remainder and the first slot of its run.
-    ///
-    /// Calls `on_read` with each slot that it reads.
     #[inline]
-    fn find(&self, key: u64, mut on_read: impl FnMut(usize)) -> Option<(usize, usize)> {
-        let (quotient, specs) = self.split(key);
-        on_read(quotient);
+    fn find(&self, key: u64) -> Option<(usize, usize)> {
+        let (quotient, wanted) = self.split(key);
         if !self.has_flag(quotient, OCCUPIED) {
             return None;
         }
-        let start = self.run_start(quotient, &mut on_read);
-        let mut slot = start;
-        loop {
-            on_read(slot);
-            match remainder(self.slots.get(slot)).cmp(&specs) {
-                std::cmp::Ordering::Equal => return Some((slot, start)),
-                std::cmp::Ordering::Greater => return None,
-                std::cmp::Ordering::Less => slot = self.slots.next(slot),
-            }
+        let start = self.run_start(quotient);
+        let slot = self.first_not_less(start, wanted);
+        let is_found = remainder(self.get(slot)) == wanted
+            && (slot == start || self.has_flag(slot, CONTINUES));
+        is_found.then_some((slot, start))
+    }
+
+    /// Returns the first slot of a run whose remainder is not less than another one, or the slot
+    /// after the run.
+    #[inline]
+    fn first_not_less(&self, mut slot: usize, wanted: u16) -> usize {
+        while remainder(self.get(slot)) < wanted {
+            slot = self.next(slot);
             if !self.has_flag(slot, CONTINUES) {
-                return None;
+                break;
             }
         }
+        slot
     }
 
     /// Writes an entry to a slot, and shifts the entries from there up to the next empty slot.
     fn shift_in(&mut self, mut slot: usize, mut entry: u16) {
         loop {
-            let old = self.slots.get(slot);
-            self.slots.set(slot, entry | old & OCCUPIED);
+            let old = self.get(slot);
+            self.set(slot, entry | old & OCCUPIED);
             if is_empty(old) {
                 return;
             }
             entry = old & !OCCUPIED | SHIFTED;
-            slot = self.slots.next(slot);
+            slot = self.next(slot);
         }
     }
 
@@ -133,11 +164,11 @@ impl Quotient {
     /// `next_starts_run` is set if the entry was the first of several in its run.
     fn shift_out(&mut self, mut slot: usize, mut quotient: usize, mut next_starts_run: bool) {
         loop {
-            let next = self.slots.next(slot);
-            let mut entry = self.slots.get(next);
+            let next = self.next(slot);
+            let mut entry = self.get(next);
             if entry & SHIFTED == 0 {
                 // The next slot is empty or starts another cluster.
-                self.slots.set(slot, 0);
+                self.set(slot, 0);
                 return;
             }
             if next_starts_run {
@@ -145,17 +176,12 @@ impl Quotient {
                 next_starts_run = false;
             } else if entry & CONTINUES == 0 {
                 // The next entry starts the run of the next occupied quotient.
-                loop {
-                    quotient = self.slots.next(quotient);
-                    if self.has_flag(quotient, OCCUPIED) {
-                        break;
-                    }
-                }
+                quotient = self.next_with(quotient, |slot| slot & OCCUPIED != 0);
             }
             if quotient == slot {
                 entry &= !SHIFTED;
             }
-            self.slots.set(slot, entry & !OCCUPIED | self.slots.get(slot) & OCCUPIED);
+            self.set(slot, entry & !OCCUPIED | self.get(slot) & OCCUPIED);
             slot = next;
         }
     }
@@ -169,24 +195,18 @@ impl Filter for Quotient {
         }
         self.items += 1;
         let (quotient, new) = self.split(key);
-        let (home, entry) = (self.slots.get(quotient), new << FLAG_BITS);
-        self.slots.set(quotient, home | OCCUPIED);
+        let (home, entry) = (self.get(quotient), new << FLAG_BITS);
+        self.set(quotient, home | OCCUPIED);
         if is_empty(home) {
-            self.slots.set(quotient, entry | OCCUPIED);
+            self.set(quotient, entry | OCCUPIED);
             return true;
         }
-        let start = self.run_start(quotient, |_| ());
+        let start = self.run_start(quotient);
         let (mut slot, mut flags) = (start, 0);
         if home & OCCUPIED != 0 {
-            // Find the first remainder of the run that is not smaller, or the end of the run.
-            while remainder(self.slots.get(slot)) < new {
-                slot = self.slots.next(slot);
-                if !self.has_flag(slot, CONTINUES) {
-                    break;
-                }
-            }
+            slot = self.first_not_less(start, new);
             if slot == start {
-                self.slots.set(start, self.slots.get(start) | CONTINUES);
+                self.set(start, self.get(start) | CONTINUES);
             } else {
                 flags = CONTINUES;
             }
@@ -198,33 +218,39 @@ impl Filter for Quotient {
 
     #[inline]
     fn contains(&self, key: u64) -> bool {
-        self.find(key, |_| ()).is_some()
+        self.find(key).is_some()
     }
 
     fn remove(&mut self, key: u64) -> Option<bool> {
-        let Some((slot, start)) = self.find(key, |_| ()) else { return Some(false) };
+        let Some((slot, start)) = self.find(key) else { return Some(false) };
         self.items -= 1;
         let (quotient, _) = self.split(key);
-        let is_last = !self.has_flag(self.slots.next(slot), CONTINUES);
+        let is_last = !self.has_flag(self.next(slot), CONTINUES);
         if slot == start && is_last {
-            self.slots.set(quotient, self.slots.get(quotient) & !OCCUPIED);
+            self.set(quotient, self.get(quotient) & !OCCUPIED);
         }
         self.shift_out(slot, quotient, slot == start && !is_last);
         Some(true)
     }
 
     fn bytes(&self) -> usize {
-        self.slots.bytes()
+        self.memory.len()
     }
 
     fn slots(&self) -> usize {
-        self.slots.count()
+        self.slots
     }
 
     fn cache_lines(&self, key: u64) -> Option<usize> {
-        let mut read = Vec::new();
-        self.find(key, |slot| read.push(slot));
-        Some(count_cache_lines(read.into_iter().flat_map(Slots::byte_span)))
+        let (quotient, wanted) = self.split(key);
+        let (mut first, mut last) = (quotient, quotient);
+        if self.has_flag(quotient, OCCUPIED) {
+            first = self.cluster_start(quotient);
+            last = self.first_not_less(self.run_start(quotient), wanted);
+        }
+        // A lookup reads all slots in between.
+        let read = successors(Some(first), |&slot| (slot != last).then(|| self.next(slot)));
+        Some(count_cache_lines(read.flat_map(|slot| [slot * 3 / 2, slot * 3 / 2 + 1])))
     }
 }
 
@@ -238,7 +264,7 @@ mod tests {
 
     /// Decodes all fingerprints by the definition of runs and clusters.
     fn fingerprints(filter: &Quotient) -> Vec<(usize, u16)> {
-        let slots = filter.slots.count();
+        let slots = filter.slots;
         let Some(first) = (0..slots).find(|&slot| !filter.has_flag(slot, SHIFTED)) else {
             panic!("a cluster has a start")
         };
@@ -248,7 +274,7 @@ mod tests {
             if filter.has_flag(slot, OCCUPIED) {
                 owners.push_back(slot);
             }
-            let entry = filter.slots.get(slot);
+            let entry = filter.get(slot);
             if is_empty(entry) {
                 assert_eq!((entry, owners.len()), (0, 0), "an empty slot ends a cluster");
                 continue;

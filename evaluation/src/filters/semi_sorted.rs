@@ -4,8 +4,7 @@
 //! The fingerprints are sorted by their low nibbles. A 12-bit code replaces the 16 bits of the four
 //! nibbles, because only 3876 sorted combinations exist. The high bits of each fingerprint follow
 //! in the same order. As in the paper, one precomputed table turns a code into its nibbles, and
-//! another one turns nibbles into their code. A lookup decodes by the first table and compares the
-//! four slots of a bucket at once.
+//! another one turns nibbles into their code. A lookup decodes both buckets by the first table.
 
 use super::cuckoo::{BucketLayout, SLOTS_PER_BUCKET};
 
@@ -13,6 +12,9 @@ use super::cuckoo::{BucketLayout, SLOTS_PER_BUCKET};
 const CODE_BITS: u32 = 12;
 /// Selects the code of a bucket.
 const CODE_MASK: usize = (1 << CODE_BITS) - 1;
+
+/// The lowest bit of each of four 16-bit lanes.
+const LANES: u64 = 0x0001_0001_0001_0001;
 
 /// The mapping between codes and sorted nibbles.
 struct Tables {
@@ -57,23 +59,7 @@ pub struct SemiSorted<const HIGH: u32>;
 
 impl<const HIGH: u32> SemiSorted<HIGH> {
     /// Selects the high part of a fingerprint.
-    const PART: u16 = (1 << HIGH) - 1;
-    /// The lowest bit of each high part, without the code.
-    const LOW: u64 = 1 | 1 << HIGH | 1 << (2 * HIGH) | 1 << (3 * HIGH);
-    /// The highest bit of each high part.
-    const TOP: u64 = Self::LOW << (HIGH - 1);
-    /// Distance by which marks of high parts move up, so that no mark of a nibble moves down.
-    const UP: u32 = 4 * 4_u32.saturating_sub(HIGH);
-    /// A product with this number has the mark of nibble `s`, bit `4 s + 3`, at the top of high
-    /// part `s`, moved up. No two bits of the product meet.
-    const SPREAD: u64 = {
-        let (mut factor, mut slot) = (0, 1);
-        while slot <= SLOTS_PER_BUCKET as u32 {
-            factor |= 1 << (Self::UP + HIGH * slot - 4 * slot);
-            slot += 1;
-        }
-        factor
-    };
+    const PART: u64 = (1 << HIGH) - 1;
 
     #[inline]
     fn rotate(fingerprint: u32) -> u16 {
@@ -82,26 +68,24 @@ impl<const HIGH: u32> SemiSorted<HIGH> {
 
     #[inline]
     fn unrotate(slot: u16) -> u32 {
-        u32::from(slot) >> HIGH | u32::from(slot & Self::PART) << 4
+        u32::from(slot) >> HIGH | (u32::from(slot) & Self::PART as u32) << 4
     }
 
-    /// Marks the slots of a bucket that hold the fingerprint.
+    /// Returns the rotated fingerprints of a bucket in four lanes.
     #[inline]
-    fn matches(word: u64, fingerprint: u32) -> u64 {
+    fn lanes(word: u64) -> u64 {
         let nibbles = u64::from(TABLES.nibbles[word as usize & CODE_MASK]);
-        let nibbles = zero(nibbles ^ (u64::from(fingerprint & 15) * 0x1111), 0x1111, 0x8888);
-        let high = (word >> CODE_BITS) ^ (u64::from(fingerprint >> 4) * Self::LOW);
-        (nibbles * Self::SPREAD) & (zero(high, Self::LOW, Self::TOP) << Self::UP)
+        let nibbles = (nibbles | nibbles << 24) & 0x0000_00ff_0000_00ff;
+        let nibbles = (nibbles | nibbles << 12) & (15 * LANES);
+        let high =
+            |slot| ((word >> CODE_BITS) << ((16 - HIGH) * slot)) & (Self::PART << (16 * slot));
+        nibbles << HIGH | high(0) | high(1) | high(2) | high(3)
     }
 
     #[inline]
     fn decode(word: u64) -> Rotated {
-        let nibbles = TABLES.nibbles[word as usize & CODE_MASK];
-        let high = word >> CODE_BITS;
-        std::array::from_fn(|slot| {
-            let high = (high >> (HIGH * slot as u32)) as u16 & Self::PART;
-            (nibbles >> (4 * slot) & 15) << HIGH | high
-        })
+        let lanes = Self::lanes(word);
+        std::array::from_fn(|slot| (lanes >> (16 * slot)) as u16)
     }
 
     #[inline]
@@ -113,27 +97,23 @@ impl<const HIGH: u32> SemiSorted<HIGH> {
         let (mut nibbles, mut high) = (0, 0);
         for (slot, &fingerprint) in slots.iter().enumerate() {
             nibbles |= usize::from(fingerprint >> HIGH) << (4 * slot);
-            high |= u64::from(fingerprint & Self::PART) << (HIGH * slot as u32);
+            high |= (u64::from(fingerprint) & Self::PART) << (HIGH * slot as u32);
         }
         u64::from(TABLES.codes[nibbles]) | high << CODE_BITS
     }
-}
-
-/// Marks the fields of a word that are zero by their highest bits, exactly; `low` and `top` are the
-/// lowest and the highest bits of all fields.
-#[inline]
-const fn zero(word: u64, low: u64, top: u64) -> u64 {
-    // The sum sets the highest bit of a field if another bit of it is set, and carries no further.
-    let others = top - low;
-    !(((word & others) + others) | word) & top
 }
 
 impl<const HIGH: u32> BucketLayout for SemiSorted<HIGH> {
     const BITS: u32 = HIGH + 4;
 
     #[inline]
-    fn either_holds([first, second]: [u64; 2], fingerprint: u32) -> bool {
-        Self::matches(first, fingerprint) | Self::matches(second, fingerprint) != 0
+    fn either_holds(words: [u64; 2], fingerprint: u32) -> bool {
+        let wanted = u64::from(Self::rotate(fingerprint)) * LANES;
+        let found = words.map(|word| {
+            let different = Self::lanes(word) ^ wanted;
+            different.wrapping_sub(LANES) & !different & (LANES << 15)
+        });
+        found[0] | found[1] != 0
     }
 
     #[inline]

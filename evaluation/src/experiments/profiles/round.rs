@@ -3,12 +3,11 @@
 use std::ops::Range;
 
 use guira_harness::{Keys, Pick};
+use rand::{SeedableRng, rngs::SmallRng, seq::SliceRandom};
 
+use super::Curve;
 use crate::{
-    experiments::{
-        space::{ENOUGH_FALSE_POSITIVES, MAX_QUERIES},
-        timing::Clock,
-    },
+    experiments::{space::Space, timing::Clock},
     filters::{Filter, Kind},
 };
 
@@ -23,49 +22,40 @@ const RATE_FACTOR: u64 = 4;
 
 const KEYS: Keys = Keys::new(2014);
 
-/// Million operations per second of one round, by load or by share of present keys.
-type Speeds = Vec<(f64, f64)>;
-
 /// The results of one round; see [`Profile`](super::Profile).
 pub struct Round {
-    pub items: usize,
-    pub bytes: usize,
-    pub rate: f64,
+    items: usize,
+    pub space: Option<Space>,
     pub construction: f64,
-    pub by_share: Speeds,
-    pub absent: Speeds,
-    pub present: Speeds,
-    pub inserts: Speeds,
-    pub removals: Speeds,
+    /// Million operations per second, in the order of [`Curve::ALL`].
+    pub curves: [Vec<(f64, f64)>; 5],
 }
 
 impl Round {
     /// Builds a filter, fills it, and measures lookups; `by_load` also measures lookups after each
-    /// band of inserts, and removals until the filter is empty. `with_rate` also counts false
-    /// positives.
-    pub fn measure(kind: &Kind, bytes: usize, by_load: bool, with_rate: bool) -> Self {
+    /// band of inserts, and removals until the filter is empty. `with_space` also measures space
+    /// and false positives.
+    pub fn measure(kind: &Kind, bytes: usize, by_load: bool, with_space: bool) -> Self {
         let (mut filter, capacity) = (kind.build)(bytes);
         let filter = &mut *filter;
         let max_items = if kind.until_full { filter.slots() } else { capacity };
-        let mut round = Self {
-            items: 0,
-            bytes: filter.bytes(),
-            rate: 0.0,
-            construction: 0.0,
-            by_share: Vec::new(),
-            absent: Vec::new(),
-            present: Vec::new(),
-            inserts: Vec::new(),
-            removals: Vec::new(),
-        };
+        let mut round =
+            Self { items: 0, space: None, construction: 0.0, curves: Default::default() };
         let bands = round.fill(filter, max_items, by_load);
-        let speed = |share| lookup_speed(filter, round.items, share, lookups(filter));
-        round.by_share = SHARES.map(|share| (share.into(), speed(share))).into();
-        round.rate = if with_rate { rate(filter) } else { f64::NAN };
+        for share in SHARES {
+            let speed = lookup_speed(filter, round.items, share, lookups(filter));
+            round.push(Curve::ByShare, share.into(), speed);
+        }
+        let queries = RATE_FACTOR * lookups(filter) as u64;
+        round.space = with_space.then(|| Space::of(kind, filter, round.items, KEYS, queries));
         if by_load && kind.supports_removal {
             round.empty(filter, &bands);
         }
         round
+    }
+
+    fn push(&mut self, curve: Curve, at: f64, speed: f64) {
+        self.curves[curve as usize].push((at, speed));
     }
 
     /// Inserts until the filter is full, and returns the indices of the keys in each band.
@@ -97,37 +87,32 @@ impl Round {
             }
             bands.push(from as u64..self.items as u64);
             let middle = load(filter, (from + self.items) as f64 / 2.0);
-            self.inserts.push((middle, clock.speed()));
+            self.push(Curve::Inserts, middle, clock.speed());
             let at = load(filter, self.items as f64);
-            if !by_load {
-                continue;
-            }
-            for (share, points) in [(0, &mut self.absent), (100, &mut self.present)] {
-                let count = lookups(filter) / 4;
-                points.push((at, lookup_speed(filter, self.items, share, count)));
+            for (share, curve) in [(0, Curve::Absent), (100, Curve::Present)] {
+                if by_load {
+                    let speed = lookup_speed(filter, self.items, share, lookups(filter) / 4);
+                    self.push(curve, at, speed);
+                }
             }
         }
         self.construction = whole.speed();
         bands
     }
 
-    /// Removes all keys, in an order that is independent of the inserts: the keys of
-    /// early inserts are cheaper to find.
+    /// Removes all keys in random order, since the keys of early inserts are cheaper to find.
     fn empty(&mut self, filter: &mut dyn Filter, bands: &[Range<u64>]) {
-        let items = self.items as u64;
-        let (stride, mut removed) = (stride(items), 0);
+        let mut order: Vec<u64> = (0..self.items as u64).collect();
+        order.shuffle(&mut SmallRng::seed_from_u64(8));
         for band in bands.iter().rev() {
-            let (mut clock, until) = (Clock::default(), items - band.start);
-            while removed < until {
-                let next = until.min(removed + BLOCK);
-                let key = |index| KEYS.key(index * stride % items);
-                let keys: Vec<u64> = (removed..next).map(key).collect();
+            let mut clock = Clock::default();
+            for block in order.split_off(band.start as usize).chunks(BLOCK as usize) {
+                let keys: Vec<u64> = block.iter().map(|&index| KEYS.key(index)).collect();
                 let found = clock.time(&keys, |keys| filter.remove_all(keys));
                 assert_eq!(found, Some(keys.len()), "a key is missing");
-                removed = next;
             }
             let at = load(filter, (band.start + band.end) as f64 / 2.0);
-            self.removals.push((at, clock.speed()));
+            self.push(Curve::Removals, at, clock.speed());
         }
     }
 }
@@ -152,31 +137,6 @@ fn lookup_speed(filter: &dyn Filter, items: usize, share: u32, count: usize) -> 
     clock.speed()
 }
 
-/// Returns the false-positive rate in per cent, from at least `ENOUGH_FALSE_POSITIVES` where
-/// `MAX_QUERIES` lookups find that many.
-fn rate(filter: &dyn Filter) -> f64 {
-    let round = RATE_FACTOR * lookups(filter) as u64;
-    let (mut found, mut queries) = (0, 0);
-    while found < ENOUGH_FALSE_POSITIVES && queries < MAX_QUERIES {
-        // Indices from the upper half are never inserted.
-        let absent = (1 << 63) + queries..(1 << 63) + queries + round;
-        blocks(absent, |block| found += filter.lookup_all(block));
-        queries += round;
-    }
-    100.0 * found as f64 / queries as f64
-}
-
-/// Returns a stride that is coprime to the number of indices, so that its multiples visit them all.
-fn stride(indices: u64) -> u64 {
-    fn common_divisor(a: u64, b: u64) -> u64 {
-        if b == 0 { a } else { common_divisor(b, a % b) }
-    }
-    let golden = (indices as f64 * 0.618) as u64 + 1;
-    (golden..=indices + 1)
-        .find(|&stride| common_divisor(stride, indices) == 1)
-        .expect("the last candidate is coprime")
-}
-
 /// Keys that are timed together: they fit into the L2 cache, and take longer than the clock's tick.
 const BLOCK: u64 = 1 << 14;
 
@@ -184,20 +144,5 @@ const BLOCK: u64 = 1 << 14;
 fn blocks(indices: Range<u64>, mut call: impl FnMut(&[u64])) {
     for from in indices.clone().step_by(BLOCK as usize) {
         call(&KEYS.range(from..indices.end.min(from + BLOCK)));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::stride;
-
-    #[test]
-    fn a_stride_visits_every_index() {
-        for indices in [1, 2, 3, 10, 97, 1000] {
-            let stride = stride(indices);
-            let mut visited: Vec<u64> = (0..indices).map(|i| i * stride % indices).collect();
-            visited.sort_unstable();
-            assert_eq!(visited, (0..indices).collect::<Vec<_>>());
-        }
     }
 }
