@@ -2,10 +2,10 @@
 
 use core::{hash::BuildHasher, ops::ControlFlow};
 
-use super::{InsertMask, Key, engine::Failed};
+use super::{InsertMask, Key};
 use crate::{
-    InsertBatchError, InsertError,
-    batch_error::{Failures, MAX_BEGUN},
+    InsertError,
+    batch_error::{Failed, MAX_BEGUN},
     table::{INTERLEAVED, MAX_BURST, ShardedCounter, Source},
 };
 
@@ -98,69 +98,41 @@ impl Drop for CountChange<'_> {
 // A batch may have begun this many inserts when it must end.
 const _: () = assert!(INTERLEAVED < MAX_BEGUN);
 
-/// Inserts the items of a small batch one by one, as the outcomes are taken. Adds 1 to `count` for
-/// each item that was added, and calls `failed` with the positions of the others, until it breaks.
+/// Inserts the items of a small batch one by one, as the outcomes are taken: whether an item was
+/// added. Passes them to `note`, adds 1 to `count` for each item that was added, and calls `failed`
+/// with the positions of those that failed, until it breaks.
 #[inline]
 pub(super) fn insert_singly(
-    outcomes: impl Iterator<Item = Result<(), InsertError>>,
-    count: &mut usize,
-    failed: &mut Failed<'_>,
-) {
-    for (position, outcome) in outcomes.enumerate() {
-        match outcome {
-            Ok(()) => *count += 1,
-            Err(error) if failed(position, error).is_break() => break,
-            Err(_) => {}
-        }
-    }
-}
-
-/// As [`insert_singly`], if they are absent. Each outcome is whether the item was, and is written
-/// to `added`.
-#[inline]
-pub(super) fn insert_unique_singly(
     outcomes: impl Iterator<Item = Result<bool, InsertError>>,
-    added: &mut [bool],
+    mut note: impl FnMut(usize, bool),
     count: &mut usize,
     failed: &mut Failed<'_>,
 ) {
     for (position, outcome) in outcomes.enumerate() {
         match outcome {
-            Ok(was_absent) => added[position] = was_absent,
+            Ok(added) => {
+                note(position, added);
+                *count += usize::from(added);
+            }
             Err(error) if failed(position, error).is_break() => break,
             Err(_) => {}
         }
-        *count += usize::from(added[position]);
     }
 }
 
-/// The outcome of inserting a batch. `insert` passes on the items that failed, and returns the
-/// number of those that were added.
-pub(super) fn inserts(
-    insert: impl FnOnce(&mut Failed<'_>) -> usize,
-) -> Result<usize, InsertBatchError> {
-    let mut failures = Failures::default();
-    let count = insert(&mut |position, error| failures.add(position, error));
-    failures.check(count)
+/// Passes failures on, for the C interface, which writes them to arrays of the caller. A batch whose
+/// failures take no memory does not end early.
+pub(super) fn pass_on(
+    mut failed: impl FnMut(usize, InsertError),
+) -> impl FnMut(usize, InsertError) -> ControlFlow<()> {
+    move |position, error| {
+        failed(position, error);
+        ControlFlow::Continue(())
+    }
 }
 
-/// The outcome of inserting each item of a batch if it is absent, in order. `insert` writes which
-/// items were added, passes on those that failed, and returns the number of those that were added.
-#[track_caller]
-pub(super) fn unique_batch(
-    items: usize,
-    added: &mut [bool],
-    insert: impl FnOnce(&mut [bool], &mut Failed<'_>) -> usize,
-) -> Result<usize, InsertBatchError> {
-    check_lengths(items, added.len());
-    // Until they are added.
-    added.fill(false);
-    let mut failures = Failures::default();
-    let count = insert(added, &mut |position, error| failures.add(position, error));
-    failures.check_unique(count, items)
-}
-
-/// As [`unique_batch`], for a burst.
+/// Inserts each item of a burst if it is absent, in order. `insert` writes which items were added,
+/// and passes on those that failed.
 #[track_caller]
 pub(super) fn unique_burst(
     items: usize,
@@ -169,10 +141,7 @@ pub(super) fn unique_burst(
     check_burst(items);
     let (mut added, mut refused) = ([false; MAX_BURST], 0_u64);
     let added = &mut added[..items];
-    insert(added, &mut |position, _| {
-        refused |= 1_u64 << position;
-        ControlFlow::Continue(())
-    });
+    insert(added, &mut pass_on(|position, _| refused |= 1_u64 << position));
     InsertMask { added: mask(added), refused }
 }
 

@@ -20,8 +20,7 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     /// allocated.
     ///
     /// ```
-    /// let filter = guira::CuckooFilter::builder().capacity(10_000_000).huge_pages(false).build()?;
-    /// # Ok::<(), guira::BuildError>(())
+    /// let builder = guira::CuckooFilter::builder().capacity(10_000_000).huge_pages(false);
     /// ```
     pub fn huge_pages(mut self, enabled: bool) -> Self {
         self.settings.huge_pages = enabled;
@@ -44,11 +43,9 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     /// contain it, so set it again after loading.
     ///
     /// ```
-    /// use guira::{GrowingFilter, InsertError};
-    ///
-    /// let seen = GrowingFilter::builder().capacity(1_000).max_bytes(100_000).build()?;
+    /// let seen = guira::GrowingFilter::builder().max_bytes(100_000).build()?;
     /// let refused = (0..).find_map(|key: u64| seen.insert(&key).err());
-    /// assert_eq!(refused, Some(InsertError::Full));
+    /// assert_eq!(refused, Some(guira::InsertError::Full));
     /// assert!(seen.size_in_bytes() <= 100_000 && seen.len() > 10_000);
     /// # Ok::<(), guira::BuildError>(())
     /// ```
@@ -64,16 +61,12 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     /// A filter has a stripe (a lock and a version, 16 bytes) for every 64 to 128 buckets, at least
     /// 32 and at most 2,048. If several writers are expected, it has at least 64 stripes for each
     /// of them, within these limits; if one is, at most 64. For every 16 stripes it has a shard of
-    /// the counter of items: at most 64 shards of 128 bytes. (A filter that
-    /// grows has two such counters.)
+    /// the counter of items: at most 64 shards of 128 bytes. (A filter that grows has two such
+    /// counters.) The number of processors plays no part.
     ///
     /// In a filter that grows, the number of stripes follows from eight times the buckets of its
-    /// first size, and stays the same however far it grows: it is at least 16. **So set this if a filter starts
-    /// small, grows large, and has several writers.**
-    ///
-    /// The number of processors plays no part: a filter has the same
-    /// [`size_in_bytes`](crate::Filter::size_in_bytes) on all 64-bit machines. Clones keep the
-    /// setting, and so do snapshots.
+    /// first size, and stays the same however far it grows: it is at least 16. **So set this if a
+    /// filter starts small, grows large, and has several writers.** Clones and snapshots keep it.
     ///
     /// ```
     /// let builder = guira::GrowingFilter::builder().capacity(1_000);
@@ -93,9 +86,7 @@ impl<C: Contents, S> FilterBuilder<C, Growing, S> {
     ///
     /// - *Size.* If 32,768 times the first size were too little, the filter starts larger. If no
     ///   [`capacity`](Self::capacity) is named, it starts no larger than it ever needs to be.
-    /// - *Layout.* The false-positive rate rises with each doubling, and the builder takes the
-    ///   layout with the fewest bits per item that meets the target after the last one. A filter
-    ///   that need not grow far may get a layout with fewer bits per item.
+    /// - *Layout.* A filter that need not grow far may meet its target with fewer bits per item.
     /// - *Errors.* The filter stops growing once it has room for this many items. When it is full,
     ///   inserts fail with [`MaxCapacity`](crate::InsertError::MaxCapacity).
     ///   [`build`](Self::build) fails if this is smaller than the capacity, or needs more than 2^32
@@ -128,9 +119,7 @@ impl<C: Contents, S> FilterBuilder<C, Growing, S> {
     /// memory, as that of a server does.
     ///
     /// ```
-    /// let seen = guira::GrowingFilter::builder().reserve_address_space(false).build()?;
-    /// seen.insert("ani").unwrap();
-    /// # Ok::<(), guira::BuildError>(())
+    /// let seen = guira::GrowingFilter::builder().reserve_address_space(false).build().unwrap();
     /// ```
     pub fn reserve_address_space(mut self, reserve: bool) -> Self {
         self.settings.reserve = reserve;
@@ -155,12 +144,9 @@ impl<C: Permanent, G: Growth, S> FilterBuilder<C, G, S> {
     /// snapshot contains the limit.
     ///
     /// ```
-    /// use guira::{CuckooFilter, InsertError};
-    ///
-    /// let filter = CuckooFilter::builder().capacity(100).max_copies(2).build()?;
+    /// let filter = guira::CuckooFilter::builder().capacity(100).max_copies(1).build()?;
     /// assert_eq!(filter.insert("ani"), Ok(()));
-    /// assert_eq!(filter.insert("ani"), Ok(()));
-    /// assert_eq!(filter.insert("ani"), Err(InsertError::TooManyCopies));
+    /// assert_eq!(filter.insert("ani"), Err(guira::InsertError::TooManyCopies));
     /// # Ok::<(), guira::BuildError>(())
     /// ```
     pub fn max_copies(mut self, limit: usize) -> Self {

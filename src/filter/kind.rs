@@ -31,7 +31,7 @@ pub trait Contents: engine::Contents {}
     label = "expected `Set` or `Map`",
     note = "filters whose items expire cannot be merged, and have no limit on copies"
 )]
-pub trait Permanent: Contents + engine::Permanent {}
+pub trait Permanent: Contents {}
 
 /// Whether a filter grows: [`Fixed`] or [`Growing`]. Sealed.
 #[diagnostic::on_unimplemented(

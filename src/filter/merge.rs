@@ -73,22 +73,18 @@ impl<C: Permanent, G: Growth, S: BuildHasher> Filter<C, G, S> {
     /// limit, a merge of many items is likely to be refused.)
     ///
     /// ```
-    /// use guira::CuckooFilter;
-    ///
-    /// let build = || CuckooFilter::builder().capacity(10_000).seed(7).build();
-    /// let (morning, evening) = (build()?, build()?);
+    /// let builder = guira::CuckooFilter::builder().capacity(10_000).seed(7);
+    /// let (morning, evening) = (builder.clone().build()?, builder.build()?);
     /// morning.insert_batch(0..4_000).unwrap();
     /// evening.insert_batch(3_000..6_000).unwrap();
-    ///
     /// morning.merge(&evening).unwrap();
-    /// assert!((0..6_000).all(|key| morning.contains(&key)));
-    /// assert_eq!(morning.len(), 7_000);
+    /// assert!(morning.len() == 7_000 && morning.contains(&5_999));
     /// # Ok::<(), guira::BuildError>(())
     /// ```
     #[doc(alias = "union")]
     pub fn merge(&self, other: &Self) -> Result<(), MergeError> {
         self.check_mergeable(other)?;
-        let Merged { change, outcome } = C::merge::<G>(&self.engine, &other.engine);
+        let Merged { change, outcome } = self.engine.merge(&other.engine);
         self.items.add(change);
         outcome.map_err(|refusal| match refusal {
             MergeRefusal::OutOfMemory => out_of_memory(&other.engine),

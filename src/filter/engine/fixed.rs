@@ -4,17 +4,19 @@
 use alloc::vec::Vec;
 use core::{cell::Cell, num::NonZero};
 
-use super::{Content, Engine, Failed, Lookups, Merging, Options};
+use super::{Content, Engine, Lookups};
 #[cfg(feature = "std")]
 use crate::filter::snapshot::{Form, LoadError, Saved, Words, field};
 #[cfg(feature = "std")]
-use crate::table::StagedBuckets;
+use crate::table::{Clock, StagedBuckets};
 use crate::{
     BuildError, InsertError, Layout,
+    batch_error::Failed,
     bucket::{BucketLayout, with_layout},
+    filter::builder::Settings,
     table::{
-        Addressing, Bare, Clock, FixedTable, Hashes, Kernel, Layouts, MAX_BUCKETS, Merged, Pair,
-        Payload, PendingInserts, Stripes, buckets_for, by_preference, table_bytes,
+        Addressing, Bare, FixedSpace, FixedTable, Hashes, Kernel, Layouts, MAX_BUCKETS, Merged,
+        Pair, Payload, PendingInserts, Stripes, buckets_for, by_preference, table_bytes,
         with_values_by_preference,
     },
 };
@@ -42,22 +44,29 @@ impl<P: Content> Engine for FixedEngine<P>
 where
     Self: Lookups,
 {
+    type Space = FixedSpace<P>;
+
     const NAME: &'static str = P::NAMES[0];
 
-    fn build(options: &Options) -> Result<Self, BuildError> {
-        let (layout, buckets) = choose(options)?;
-        let stripes = Stripes::count_for(buckets, options.writers);
+    fn table(&self) -> &FixedTable<P> {
+        &self.table
+    }
+
+    fn build(settings: &Settings) -> Result<Self, BuildError> {
+        let (layout, buckets) = choose(settings)?;
+        let Settings { huge_pages, .. } = *settings;
+        let stripes = Stripes::count_for(buckets, settings.writers.and_then(NonZero::new));
         // A first check before anything is allocated. It leaves out the clock, which is small.
-        options.bytes_left(table_bytes(buckets, options.huge_pages, stripes), stripes)?;
-        let clock = options.new_clock();
+        settings.bytes_left(table_bytes(buckets, huge_pages, stripes), stripes)?;
+        let clock = settings.new_clock();
         let addressing = Addressing::holding(buckets, P::of(layout, clock));
-        let table = FixedTable::with_stripes(addressing, stripes, options.huge_pages);
-        let mut table = table.ok_or_else(|| Options::out_of_memory(buckets))?;
+        let table = FixedTable::with_stripes(addressing, stripes, huge_pages);
+        let mut table = table.ok_or_else(|| Settings::out_of_memory(buckets))?;
         table.set_clock(clock);
-        options.bytes_left(Some(table.size_in_bytes()), stripes)?;
-        let Options { huge_pages, max_copies, kernel, .. } = *options;
-        let capacity = named_capacity(options);
-        let max_copies = effective_limit(layout, max_copies);
+        settings.bytes_left(Some(table.size_in_bytes()), stripes)?;
+        let capacity = named_capacity(settings);
+        let max_copies = effective_limit(layout, settings.max_copies);
+        let kernel = settings.kernel();
         Ok(Self { kernel, ..Self::new(table, layout, capacity, huge_pages, max_copies) })
     }
 
@@ -73,16 +82,23 @@ where
         with_layout!(self.layout, L => self.table.clear::<L>())
     }
 
+    fn count(&self, mixed: u64) -> usize {
+        with_layout!(self.layout, L => {
+            self.table.count::<L>(self.table.fetched_with_stripe::<L>(mixed))
+        })
+    }
+
+    fn merge(&self, other: &Self) -> Merged {
+        let limit = self.max_copies.map(|limit| limit.get().into());
+        with_layout!(self.layout, L => self.table.merge::<L>(&other.table, limit))
+    }
+
     fn layout(&self) -> Layout {
         self.layout
     }
 
     fn buckets(&self) -> u64 {
         self.table.addressing().buckets()
-    }
-
-    fn len(&self, counted: i64) -> i64 {
-        self.table.clock().visible_slots().unwrap_or(counted)
     }
 
     fn capacity(&self) -> usize {
@@ -97,27 +113,8 @@ where
         self.table.size_in_bytes()
     }
 
-    fn stripes(&self) -> usize {
-        self.table.stripes()
-    }
-
     fn kernel(&self) -> Kernel {
         self.kernel
-    }
-
-    #[cfg(feature = "stats")]
-    fn stats(&self) -> crate::Stats {
-        self.table.stats()
-    }
-}
-
-impl<P: Content<Clock = ()>> Merging for FixedEngine<P>
-where
-    Self: Lookups,
-{
-    fn merge(&self, other: &Self) -> Merged {
-        let limit = self.max_copies.map(|limit| limit.get().into());
-        with_layout!(self.layout, L => self.table.merge::<L>(&other.table, limit))
     }
 }
 
@@ -172,8 +169,8 @@ impl<P: Content> Saved for FixedEngine<P> {
 }
 
 /// The limit on copies of an item, if it is lower than the number of slots of two buckets.
-fn effective_limit(layout: Layout, max_copies: Option<NonZero<usize>>) -> Option<NonZero<u8>> {
-    let limit = u8::try_from(max_copies?.get()).ok()?;
+fn effective_limit(layout: Layout, max_copies: Option<usize>) -> Option<NonZero<u8>> {
+    let limit = u8::try_from(max_copies?).ok()?;
     NonZero::new(limit).filter(|_| u32::from(limit) < 2 * layout.slots_per_bucket())
 }
 
@@ -184,45 +181,45 @@ fn rate_at_capacity(capacity: usize, (layout, buckets): (Layout, u64)) -> f64 {
 }
 
 /// The layouts from which one is chosen, in order of preference.
-fn layouts(options: &Options) -> Layouts {
-    options.value_bits.map_or_else(|| by_preference(options.fastest), with_values_by_preference)
+fn layouts(settings: &Settings) -> Layouts {
+    settings.value_bits.map_or_else(|| by_preference(settings.fastest), with_values_by_preference)
 }
 
 /// Target false-positive rate of filters with values or stamps, if the user named no target.
 const DEFAULT_TARGET_WITH_VALUES: f64 = 0.002;
 
 /// The capacity, which the builder demands of a filter that does not grow.
-fn named_capacity(options: &Options) -> usize {
-    options.capacity.unwrap_or(1)
+fn named_capacity(settings: &Settings) -> usize {
+    settings.capacity.unwrap_or(1)
 }
 
 /// Chooses the layout and the number of buckets.
-fn choose(options: &Options) -> Result<(Layout, u64), BuildError> {
-    let capacity = named_capacity(options);
+fn choose(settings: &Settings) -> Result<(Layout, u64), BuildError> {
+    let capacity = named_capacity(settings);
     let sized = |layout: Layout| (layout, buckets_for(layout, capacity as u64));
     let fits = |&(_, buckets): &(Layout, u64)| buckets <= MAX_BUCKETS;
     let checked = |choice: (Layout, u64)| {
         let too_large = BuildError::CapacityTooLarge { capacity, layout: choice.0 };
         if fits(&choice) { Ok(choice) } else { Err(too_large) }
     };
-    let target = match (options.target, options.value_bits, options.layout) {
+    let target = match (settings.target, settings.value_bits, settings.layout) {
         (Some(target), ..) => target,
         (None, Some(_), None) => DEFAULT_TARGET_WITH_VALUES,
         (None, _, layout) => return checked(sized(layout.unwrap_or(Layout::DEFAULT))),
     };
     let rate = |&choice: &(Layout, u64)| rate_at_capacity(capacity, choice);
-    if let Some(layout) = options.layout {
+    if let Some(layout) = settings.layout {
         let choice = checked(sized(layout))?;
         return match rate(&choice) {
             reached if reached <= target => Ok(choice),
             reached => Err(BuildError::LayoutMissesRate { layout, target, reached }),
         };
     }
-    let choices = layouts(options).into_iter().map(sized).filter(fits);
+    let choices = layouts(settings).into_iter().map(sized).filter(fits);
     let meets = choices.clone().find(|choice| rate(choice) <= target);
     meets.ok_or_else(|| match choices.map(|choice| rate(&choice)).reduce(f64::min) {
         Some(lowest) => BuildError::RateTooLow { target, lowest },
-        None => BuildError::CapacityTooLarge { capacity, layout: layouts(options)[0] },
+        None => BuildError::CapacityTooLarge { capacity, layout: layouts(settings)[0] },
     })
 }
 

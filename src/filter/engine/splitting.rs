@@ -2,15 +2,20 @@
 
 use core::num::NonZero;
 
-use super::{Content, Engine, Failed, Lookups, Merging, Options};
+use super::{Content, Engine, Lookups};
 #[cfg(guira_vectors)]
 use crate::table::ContainsOne;
 use crate::{
     BuildError, InsertError, Layout,
+    batch_error::Failed,
     bucket::{GrowingLayout, with_growing_layout},
+    filter::builder::Settings,
     table::{
-        Bare, Clock, Hashes, Kernel, Merged, Payload, Stripes, for_each_in_stages,
-        split::{Choice, GrowingTable, Item, Limits, Shrinking, Wanted, choose, doublings, rate},
+        Bare, Hashes, Kernel, Merged, Payload, Stripes, for_each_in_stages,
+        split::{
+            Choice, GrowingSpace, GrowingTable, Item, Limits, Shrinking, Wanted, choose, doublings,
+            rate,
+        },
     },
 };
 
@@ -37,29 +42,35 @@ impl<P: Content> Engine for SplittingEngine<P>
 where
     Self: Lookups,
 {
+    type Space = GrowingSpace<P>;
+
     const NAME: &'static str = P::NAMES[1];
 
-    fn build(options: &Options) -> Result<Self, BuildError> {
-        let Options { max_capacity, target, layout, value_bits, .. } = *options;
-        let Options { huge_pages, max_copies, kernel, .. } = *options;
-        let Options { capacity, .. } = *options;
+    fn table(&self) -> &GrowingTable<P> {
+        &self.table
+    }
+
+    fn build(settings: &Settings) -> Result<Self, BuildError> {
+        let Settings { capacity, max_capacity, target, layout, value_bits, .. } = *settings;
         let choice = choose(&Wanted { capacity, max_capacity, target, layout, value_bits })?;
         let Choice { layout, first_buckets, max_buckets, target, .. } = choice;
-        let stripes = Stripes::count_for_growing(first_buckets, options.writers);
+        let writers = settings.writers.and_then(NonZero::new);
+        let stripes = Stripes::count_for_growing(first_buckets, writers);
         let limits = Limits { buckets: max_buckets, load: choice.load() };
         // A first check before anything is allocated, without the small parts.
         let bytes = usize::try_from(first_buckets * 8).ok();
-        options.bytes_left(bytes, stripes)?;
-        let memory = (options.reserve, huge_pages);
-        let clock = options.new_clock();
+        settings.bytes_left(bytes, stripes)?;
+        let memory = (settings.reserve, settings.huge_pages);
+        let clock = settings.new_clock();
         let table = with_growing_layout!(layout, L => {
             GrowingTable::holding::<L>(P::of(layout, clock), first_buckets, limits, stripes, memory)
         });
-        let mut table = table.ok_or_else(|| Options::out_of_memory(first_buckets))?;
+        let mut table = table.ok_or_else(|| Settings::out_of_memory(first_buckets))?;
         table.set_clock(clock);
-        let limit = options.bytes_left(Some(table.size_in_bytes()), stripes)?;
+        let limit = settings.bytes_left(Some(table.size_in_bytes()), stripes)?;
         table.set_max_bytes(limit);
-        Ok(Self::new(table, layout, target, max_copies, kernel))
+        let max_copies = settings.max_copies.and_then(NonZero::new);
+        Ok(Self::new(table, layout, target, max_copies, settings.kernel()))
     }
 
     fn try_clone(&self) -> Result<(Self, u64), BuildError> {
@@ -73,6 +84,17 @@ where
         with_growing_layout!(self.layout, L => self.table.clear::<L>())
     }
 
+    fn count(&self, mixed: u64) -> usize {
+        with_growing_layout!(self.layout, L => {
+            self.table.count::<L>(self.table.fetched_with_stripe::<L>(mixed))
+        })
+    }
+
+    fn merge(&self, other: &Self) -> Merged {
+        let limit = self.max_copies.map(NonZero::get);
+        with_growing_layout!(self.layout, L => self.table.merge::<L>(&other.table, limit))
+    }
+
     fn layout(&self) -> Layout {
         self.layout
     }
@@ -83,10 +105,6 @@ where
 
     fn first(&self) -> (Layout, u64) {
         (self.layout, self.table.growth().first())
-    }
-
-    fn len(&self, counted: i64) -> i64 {
-        self.table.clock().visible_slots().unwrap_or(counted)
     }
 
     fn capacity(&self) -> usize {
@@ -102,17 +120,8 @@ where
         self.table.size_in_bytes()
     }
 
-    fn stripes(&self) -> usize {
-        self.table.stripes()
-    }
-
     fn kernel(&self) -> Kernel {
         self.kernel
-    }
-
-    #[cfg(feature = "stats")]
-    fn stats(&self) -> crate::Stats {
-        self.table.stats()
     }
 
     fn target(&self) -> f64 {
@@ -186,15 +195,5 @@ impl<P: Content> SplittingEngine<P> {
                 Err(error) => ended = failed(position, error).is_break(),
             }
         });
-    }
-}
-
-impl<P: Content> Merging for SplittingEngine<P>
-where
-    Self: Lookups,
-{
-    fn merge(&self, other: &Self) -> Merged {
-        let limit = self.max_copies.map(NonZero::get);
-        with_growing_layout!(self.layout, L => self.table.merge::<L>(&other.table, limit))
     }
 }

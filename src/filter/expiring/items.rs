@@ -4,13 +4,13 @@ use core::hash::BuildHasher;
 
 use crate::{
     InsertBatchError, InsertError, InsertMask, Insertion, Key,
+    batch_error::{Failed, Failures},
     filter::{
         Filter,
         batch::{
-            self, Batch, Each, check_burst, insert_singly, insert_unique_singly, unique_batch,
-            unique_burst,
+            Batch, Each, Keys, check_burst, check_lengths, insert_singly, pass_on, unique_burst,
         },
-        engine::{ExpiringEngine, Failed},
+        engine::ExpiringEngine,
     },
     kind::{Expiring, Growth},
     table::{Answers, MIN_BATCH},
@@ -37,9 +37,8 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     ///
     /// ```
     /// let seen = guira::ExpiringFilter::with_capacity(1_000);
-    /// let generation = seen.insert("nonce")?;
+    /// assert_eq!(seen.insert("nonce")?, seen.generation());
     /// assert!(seen.contains("nonce"));
-    /// assert!(seen.remove("nonce", generation));
     /// # Ok::<(), guira::InsertError>(())
     /// ```
     #[doc(alias = "add")]
@@ -52,23 +51,22 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// takes.
     ///
     /// The item is as old as if it had been inserted earlier, so the generation that is returned is
-    /// a past one: `generation() - (window() - generations)`. The [promise](crate::ExpiringFilter)
-    /// of the type holds for it. If [`tick`](Self::tick) begins all generations, and the clock is
-    /// not set forward, the item is found for at least this many intervals. The costs are those of
-    /// [`insert`](Self::insert), which does the same for the whole window.
+    /// a past one: `generation() - (window() - generations)`. If [`tick`](Self::tick) begins all
+    /// generations, and the clock is not set forward, the item is found for at least this many
+    /// [intervals](Self::interval). The costs are those of [`insert`](Self::insert), which does the
+    /// same for the whole window.
     ///
     /// # Errors
     /// As [`insert`](Self::insert), and [`InsertError::InvalidLife`] for any other number of
     /// generations.
     ///
     /// ```
-    /// let seen = guira::ExpiringFilter::builder().capacity(1_000).window(5).seed(1).build()?;
+    /// let seen = guira::ExpiringFilter::builder().capacity(1_000).window(5).build()?;
     /// seen.insert_for("short-lived", 1).unwrap();
-    /// seen.insert("nonce").unwrap();
     /// seen.advance();
-    /// assert!(seen.contains("short-lived") && seen.contains("nonce"));
+    /// assert!(seen.contains("short-lived"));
     /// seen.advance();
-    /// assert!(!seen.contains("short-lived") && seen.contains("nonce"));
+    /// assert!(!seen.contains("short-lived"));
     /// # Ok::<(), guira::BuildError>(())
     /// ```
     pub fn insert_for<K: Key + ?Sized>(
@@ -86,8 +84,7 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// [`New`](Insertion::New) with its generation if it was inserted, and
     /// [`Found`](Insertion::Found) otherwise.
     ///
-    /// This is the operation of a filter for duplicates, or against replays. If calls with the same
-    /// item overlap, at most one of them inserts it, until that insert expires, or is removed,
+    /// If calls with the same item overlap, at most one of them inserts it, until that insert expires, or is removed,
     /// cleared, or evicted. An item that is found is not refreshed: it is forgotten a window after
     /// the insert. `Found` can be due to an alias, with the probability of a false positive.
     /// **If this returns `Found`, you own no copy and must not call [`remove`](Self::remove).**
@@ -150,8 +147,8 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// The item is found for a whole window from now on, even if it was inserted for a shorter
     /// life. Of several copies (its own, or those of its aliases), the oldest is refreshed: one of
     /// this generation may be that of an alias, whose removal would take it. **Nobody may
-    /// [`remove`](Self::remove) an item that is refreshed: it is left to expire.** `true` can be due to an alias: then this item is
-    /// found only as long as the alias's copy stays.
+    /// [`remove`](Self::remove) an item that is refreshed: it is left to expire.** `true` can be due
+    /// to an alias: then this item is found only as long as the alias's copy stays.
     ///
     /// Acquires the lock of the item's stripe. Reads two cache lines. Writes the stripe, and one of
     /// the lines unless the copy is of this generation. Lookups find the item meanwhile.
@@ -181,19 +178,14 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// [contract](crate::ExpiringFilter#the-contract-of-removal). Returns `false`, and removes
     /// nothing, if the item has expired.
     ///
-    /// Each copy is removed at most once. (A second removal could take the copy of an alias.)
-    /// Acquires the lock of
-    /// the item's stripe. Reads two cache lines, and writes one and the stripe.
+    /// Acquires the lock of the item's stripe. Reads two cache lines, and writes one and the stripe.
     ///
     /// ```
-    /// let seen = guira::ExpiringFilter::builder().capacity(1_000).window(1).build()?;
-    /// let generation = seen.insert("nonce").unwrap();
+    /// let seen = guira::ExpiringFilter::with_capacity(1_000);
+    /// let generation = seen.insert("nonce")?;
     /// assert!(seen.remove("nonce", generation));
-    /// let generation = seen.insert("nonce").unwrap();
-    /// seen.advance();
-    /// seen.advance();
-    /// assert!(!seen.remove("nonce", generation)); // it has expired
-    /// # Ok::<(), guira::BuildError>(())
+    /// assert!(!seen.contains("nonce"));
+    /// # Ok::<(), guira::InsertError>(())
     /// ```
     #[doc(alias = "delete")]
     pub fn remove<K: Key + ?Sized>(&self, key: &K, generation: u64) -> bool {
@@ -211,10 +203,8 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// panics, some of the items before it may be missing.
     ///
     /// # Errors
-    /// [`InsertBatchError`] if some items could not be inserted. It lists their positions. All
-    /// other items are in the filter until they expire, unless the list itself
-    /// [ran out of memory](InsertBatchError). The error does not tell their generation, so nobody
-    /// may remove them.
+    /// [`InsertBatchError`] lists the items that could not be inserted. It does not tell the
+    /// generation of the others, so nobody may remove them.
     ///
     /// ```
     /// let seen = guira::ExpiringFilter::with_capacity(1_000);
@@ -228,8 +218,20 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     ) -> Result<u64, InsertBatchError> {
         let generation = self.generation();
         let hashes = keys.into_iter().map(|key| key.hash_with(&self.hasher).0);
-        batch::inserts(|failed| self.insert_each_at(Each(hashes.fuse()), generation, failed))
-            .map(|_| generation)
+        Failures::of(|failed| self.insert_each_at(Each(hashes.fuse()), generation, failed))
+            .map(|()| generation)
+    }
+
+    /// As `insert_batch`. Returns the generation of the items, and the number of those that were
+    /// added. For the C interface.
+    #[doc(hidden)]
+    pub fn insert_batch_with<K: Key>(
+        &self,
+        keys: &[K],
+        failed: impl FnMut(usize, InsertError),
+    ) -> (u64, usize) {
+        let generation = self.generation();
+        (generation, self.insert_each_at(self.keys(keys), generation, &mut pass_on(failed)))
     }
 
     /// Inserts those of many items that have not been seen within the window: `added[i]` tells
@@ -237,17 +239,13 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     ///
     /// Each item is inserted as by [`insert_unique`](Self::insert_unique), in their order, and each
     /// in the generation that is current then. Their generations are not returned, so nobody may
-    /// remove them. An item that occurs twice in the
-    /// batch is added at most once, unless the window passes, or it is cleared or
-    /// evicted, during the call.
-    ///
-    /// If the hashing of an item panics, some of the items before it may not have been tried.
-    /// `added` tells which items were added.
+    /// remove them. An item that occurs twice in the batch is added once, unless it expires, or is cleared
+    /// or evicted, during the call. If the hashing of an item panics, some of the items before it
+    /// may not have been tried: `added` tells which were added.
     ///
     /// # Errors
-    /// [`InsertBatchError`] if some items were not found and could not be added. It lists their
-    /// positions, where `added` is `false`. All other items were tried, unless the list itself
-    /// [ran out of memory](InsertBatchError).
+    /// [`InsertBatchError`] lists the items that were not found and could not be added. `added` is
+    /// `false` for them.
     ///
     /// # Panics
     /// If the slices differ in length.
@@ -265,9 +263,21 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
         keys: &[K],
         added: &mut [bool],
     ) -> Result<usize, InsertBatchError> {
-        unique_batch(keys.len(), added, |added, failed| {
-            self.insert_unique_each(self.keys(keys), added, failed)
-        })
+        let mut failures = Failures::default();
+        let count = self.insert_unique_each(self.keys(keys), added, &mut failures.adding());
+        failures.check_unique(count, keys.len())
+    }
+
+    /// As `insert_unique_batch`, for the C interface.
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn insert_unique_batch_with<K: Key>(
+        &self,
+        keys: &[K],
+        added: &mut [bool],
+        failed: impl FnMut(usize, InsertError),
+    ) -> usize {
+        self.insert_unique_each(self.keys(keys), added, &mut pass_on(failed))
     }
 
     /// Inserts those of up to 64 keys that have not been seen within the window, and returns the
@@ -318,7 +328,7 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
         let mut mask = 0;
         if keys.len() >= MIN_BATCH {
             self.with(self.keys(keys), |hashes| {
-                self.engine.refresh_each(hashes, Answers::Mask(&mut mask))
+                self.engine.refresh_each(hashes, &mut Answers::Mask(&mut mask));
             });
         } else {
             for (position, key) in keys.iter().enumerate() {
@@ -327,44 +337,43 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
         }
         mask
     }
+
+    /// Writes which items were added, and returns their number. Calls `failed` with the positions
+    /// of those that failed, until it breaks.
+    #[track_caller]
+    fn insert_unique_each<K: Key>(
+        &self,
+        batch: Keys<'_, K, S>,
+        added: &mut [bool],
+        failed: &mut Failed<'_>,
+    ) -> usize {
+        check_lengths(batch.keys.len(), added.len());
+        added.fill(false);
+        let mut count = 0;
+        if added.len() < MIN_BATCH {
+            let insert = |hash| Ok(self.engine.insert_unique(self.mix(hash))?.is_some());
+            let note = |place, is_new| added[place] = is_new;
+            insert_singly(batch.hashes().map(insert), note, &mut count, failed);
+        } else {
+            self.with(batch, |hashes| {
+                self.engine.insert_unique_each(hashes, added, &mut count, failed);
+            });
+        }
+        count
+    }
 }
 
 impl<G: Growth, S> Filter<Expiring, G, S> {
     /// Inserts the items with the stamp of this generation, and returns the number of those that
     /// were added. Calls `failed` with the positions of the others, until it breaks.
-    pub(in crate::filter) fn insert_each_at(
-        &self,
-        batch: impl Batch,
-        generation: u64,
-        failed: &mut Failed<'_>,
-    ) -> usize {
+    fn insert_each_at(&self, batch: impl Batch, generation: u64, failed: &mut Failed<'_>) -> usize {
         let mut count = 0;
         if batch.at_most() < MIN_BATCH {
-            let insert = |hash| self.engine.insert_at(self.mix(hash), generation);
-            insert_singly(batch.hashes().map(insert), &mut count, failed);
+            let insert = |hash| self.engine.insert_at(self.mix(hash), generation).map(|()| true);
+            insert_singly(batch.hashes().map(insert), |_, _| {}, &mut count, failed);
         } else {
             self.with(batch, |hashes| {
                 self.engine.insert_each(hashes, generation, &mut count, failed);
-            });
-        }
-        count
-    }
-
-    /// Writes which items were added, and returns their number. Calls `failed` with the positions
-    /// of those that failed, until it breaks.
-    pub(in crate::filter) fn insert_unique_each(
-        &self,
-        batch: impl Batch,
-        added: &mut [bool],
-        failed: &mut Failed<'_>,
-    ) -> usize {
-        let mut count = 0;
-        if added.len() < MIN_BATCH {
-            let insert = |hash| Ok(self.engine.insert_unique(self.mix(hash))?.is_some());
-            insert_unique_singly(batch.hashes().map(insert), added, &mut count, failed);
-        } else {
-            self.with(batch, |hashes| {
-                self.engine.insert_unique_each(hashes, added, &mut count, failed);
             });
         }
         count

@@ -44,8 +44,7 @@ use super::{
 ///   or a later one. (A further copy, an alias, or a false positive can be found for longer.)
 ///
 /// Here, "after" means that one call happened before the other. In between, what overlaps an
-/// `advance` may be ordered before or after it. Each call of `advance` begins at most one
-/// generation, and a generation begins after the beginning of the call that returns it.
+/// `advance` may be ordered before or after it.
 ///
 /// - An item that is [inserted for n generations](Filter::insert_for) has a past generation as its
 ///   g.
@@ -61,9 +60,8 @@ use super::{
 ///   `tick` come, unless the clock is set forward;
 /// - for at most (w + 1) × [interval](Filter::interval) + (w + 2) × delay from the return of its
 ///   insert, or from that of the first call of `tick` if it comes later, unless the clock is set
-///   back.
-///   The delay is the longest time from the moment at which a generation is due to the return of
-///   the call of `tick` that begins it. With a window of 13 and a call ten times in an interval,
+///   back. The delay is the longest time from the moment at which a generation is due to the return
+///   of the call of `tick` that begins it. With a window of 13 and a call ten times in an interval,
 ///   that is about 1.2 times the time to live.
 ///
 /// Both are times by the clock that is passed to `tick`, without the steps by which it is set.
@@ -108,10 +106,8 @@ use super::{
 /// its aliases, the filter behaves like a multiset of generations behind a lock. In addition:
 ///
 /// - An `advance` takes effect at one moment for all items. Lookups that overlap it are ordered
-///   before it or after it, each on its own.
-/// - An insert that overlaps an `advance` may return the generation that ends or the one that
-///   begins.
-/// - Calls of `advance` that overlap may share a generation.
+///   before it or after it, each on its own, and an insert may return the generation that ends or
+///   the one that begins.
 /// - [`insert_evicting`](Filter::insert_evicting) says which item it replaces, beside any calls.
 /// - If calls of `insert_unique` with one item overlap each other and an `advance`, none of them
 ///   accepts the item again before the former insert has expired, or is removed, cleared, or
@@ -127,19 +123,13 @@ use super::{
 /// [`advance_to`](Filter::advance_to) makes up for the time in between. (A copy that overlaps the
 /// call by which a generation begins, or is made after an `advance` and before the next `tick`, may
 /// have no last reading. Then time counts from its next call of `tick` or `advance_to`.) Filters
-/// whose items expire cannot be merged, since their generations are counted apart: `merge` and
-/// `max_copies` are methods of filters with [`Permanent`](crate::kind::Permanent) contents only.
+/// whose items expire cannot be merged, since their generations are counted apart:
 ///
 /// ```compile_fail
 /// let filter = guira::ExpiringFilter::with_capacity(9);
 /// filter.merge(&filter.clone());
 /// ```
 ///
-/// # Sources
-///
-/// Cuckoo filters with values are described by Fan et al. (2014, section 6); here the value is a
-/// generation. The usual alternative is to rotate several filters, where a lookup reads each of
-/// them.
 pub type ExpiringFilter<S = StableHashBuilder> = Filter<Expiring, Fixed, S>;
 
 /// A filter that forgets and grows: the [`Filter`] of a table that splits its buckets, and whose
@@ -166,8 +156,8 @@ pub type ExpiringFilter<S = StableHashBuilder> = Filter<Expiring, Fixed, S>;
 /// # Ok::<(), guira::BuildError>(())
 /// ```
 ///
-/// The promises and the contracts are those of an [`ExpiringFilter`]; errors and copies are those
-/// of a [`GrowingFilter`](crate::GrowingFilter#errors). What differs:
+/// The promises and the contracts are those of an [`ExpiringFilter`], and the errors those of a
+/// [`GrowingFilter`](crate::GrowingFilter#errors). What differs:
 ///
 /// - **Memory.** A stamp takes bits of the slot, so the layout depends on the window.
 ///   [`Layout::growing`](crate::Layout::growing) lists what fits. Without a target, the rate is at

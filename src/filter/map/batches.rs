@@ -3,13 +3,15 @@
 use core::hash::BuildHasher;
 
 use crate::{
-    InsertBatchError, Key,
+    InsertBatchError, InsertError, Key,
+    batch_error::{Failed, Failures},
     filter::{
         Filter,
         batch::{
-            self, Batch, CountChange, check_burst, check_lengths, check_values, insert_singly,
+            Batch, CountChange, Keys, check_burst, check_lengths, check_values, insert_singly,
+            pass_on,
         },
-        engine::{Failed, MapEngine},
+        engine::MapEngine,
     },
     kind::{Growth, Map},
     table::{Answers, MIN_BATCH},
@@ -23,9 +25,8 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
     /// items are inserted one by one.
     ///
     /// # Errors
-    /// [`InsertBatchError`] if some items could not be inserted, for example because their values
-    /// do not fit. It lists their positions, with the reasons. All other items are in the map,
-    /// unless the list itself [ran out of memory](InsertBatchError).
+    /// [`InsertBatchError`] lists the items that could not be inserted, for example because their
+    /// values do not fit.
     ///
     /// # Panics
     /// If the slices differ in length.
@@ -41,18 +42,28 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
     #[track_caller]
     pub fn insert_batch<K: Key>(&self, keys: &[K], values: &[u16]) -> Result<(), InsertBatchError> {
         check_values(keys.len(), values.len());
-        batch::inserts(|failed| self.insert_each(self.keys(keys), values, failed)).map(drop)
+        Failures::of(|failed| self.insert_each(self.keys(keys), values, failed))
+    }
+
+    /// As `insert_batch`. Returns the number of items that were added. For the C interface.
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn insert_batch_with<K: Key>(
+        &self,
+        keys: &[K],
+        values: &[u16],
+        failed: impl FnMut(usize, InsertError),
+    ) -> usize {
+        check_values(keys.len(), values.len());
+        self.insert_each(self.keys(keys), values, &mut pass_on(failed))
     }
 
     /// Looks up many keys: `values[i]` becomes a value of `keys[i]`, or `None`. Returns the number
     /// of keys found.
     ///
     /// Each lookup takes effect on its own, as [`get`](Self::get) does, and in any order: the batch
-    /// is no snapshot. Nothing is allocated, so this also serves bursts of
-    /// packets.
-    ///
-    /// The cache lines of dozens of keys are in flight at once. Fewer than 6 keys are looked up one
-    /// by one.
+    /// is no snapshot. Nothing is allocated. The cache lines of dozens of keys are in flight at
+    /// once; fewer than 6 keys are looked up one by one.
     ///
     /// # Panics
     /// If the slices differ in length.
@@ -86,10 +97,8 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
         self.get_each(keys, Answers::EachWithValues(found, values))
     }
 
-    /// Looks up a burst of up to 64 keys and their values: bit `i` tells whether `keys[i]` is in
-    /// the map, and `values[i]` becomes a value of it, or 0.
-    ///
-    /// The lookups are those of [`get_batch`](Self::get_batch).
+    /// Looks up a burst of up to 64 keys and their values, as [`get_batch`](Self::get_batch) does:
+    /// bit `i` tells whether `keys[i]` is in the map, and `values[i]` becomes a value of it, or 0.
     ///
     /// # Panics
     /// If there are more than 64 keys, or if the slices differ in length.
@@ -163,14 +172,12 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
         }
         count
     }
-}
 
-impl<G: Growth, S> Filter<Map, G, S> {
     /// Inserts the items, and returns the number of those that were added. Calls `failed` with the
     /// positions of the others, until it breaks.
-    pub(in crate::filter) fn insert_each(
+    fn insert_each<K: Key>(
         &self,
-        batch: impl Batch,
+        batch: Keys<'_, K, S>,
         values: &[u16],
         failed: &mut Failed<'_>,
     ) -> usize {
@@ -182,9 +189,9 @@ impl<G: Growth, S> Filter<Map, G, S> {
         } else {
             let outcomes = batch.hashes().zip(values).map(|(hash, &value)| {
                 self.check(value)?;
-                self.engine.insert(self.mix(hash), value)
+                self.engine.insert(self.mix(hash), value).map(|()| true)
             });
-            insert_singly(outcomes, &mut change.items, failed);
+            insert_singly(outcomes, |_, _| {}, &mut change.items, failed);
         }
         change.items
     }

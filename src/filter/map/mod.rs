@@ -37,9 +37,9 @@ pub use values::Values;
 ///
 /// # What a lookup may return
 ///
-/// Two keys with the same fingerprint and the same buckets are *aliases*. The map cannot
-/// distinguish their items. Any key, present or absent, has an alias among the other keys of the
-/// map with a probability of at most [`false_positive_rate`](Filter::false_positive_rate). So:
+/// The map cannot distinguish the items of *aliases*, two keys with the same fingerprint and the
+/// same buckets. Any key, present or absent, has an alias among the other keys of the map with a
+/// probability of at most [`false_positive_rate`](Filter::false_positive_rate). So:
 ///
 /// - `values(&key)` returns the values of the key and of its aliases. **The value of an item that
 ///   is in the map throughout the call is always among them.** For most keys it is the only one.
@@ -94,10 +94,9 @@ pub use values::Values;
 ///
 /// # Sources
 ///
-/// Cuckoo filters with values are described by Fan et al. (2014, section 6). Bender et al. (2025,
-/// "Time To Replace Your Filter: How Maplets Simplify System Design", arXiv 2510.05518) argue for
-/// such maps, which they call *maplets*, in place of several filters. `SlimDB` and Chucky use one
-/// to find the run of a key in a store, and `rte_member` of DPDK maps flows to set ids.
+/// Fan et al. (2014, section 6) describe cuckoo filters with values. Bender et al. (2025, "Time To
+/// Replace Your Filter: How Maplets Simplify System Design", arXiv 2510.05518) argue for such maps
+/// in place of several filters.
 pub type CuckooMap<S = StableHashBuilder> = Filter<Map, Fixed, S>;
 
 /// A map that grows: the [`Filter`] of a table that splits its buckets, and whose slots hold a

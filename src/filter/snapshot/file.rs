@@ -52,14 +52,10 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
     /// # let folder = std::env::temp_dir().join(format!("guira-save-{}", std::process::id()));
     /// # std::fs::create_dir_all(&folder)?;
     /// # let path = folder.join("seen.guira");
-    /// use guira::CuckooFilter;
-    ///
-    /// let filter = CuckooFilter::with_capacity(1_000);
+    /// let filter = guira::CuckooFilter::with_capacity(1_000);
     /// filter.insert("tyto alba").unwrap();
     /// filter.save(&path)?;
-    ///
-    /// let loaded = CuckooFilter::loader().file(&path)?;
-    /// assert!(loaded.contains("tyto alba"));
+    /// assert!(guira::CuckooFilter::loader().file(&path)?.contains("tyto alba"));
     /// # std::fs::remove_dir_all(&folder)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

@@ -17,6 +17,7 @@ use crate::{
         Filter,
         builder::HasherSource,
         engine,
+        hasher::hasher_seed,
         hasher_check::hasher_check,
         kind::{Contents, Growth},
     },
@@ -72,21 +73,19 @@ type Memory<C, G> = <<C as engine::Contents>::Engine<G> as Saved>::Memory;
 type Known<C, G> = <Memory<C, G> as LoaderMemory>::Known;
 
 /// A state of a receiver, without its words: see [`Receiver::go_back`].
-pub(super) struct Checkpoint<C: Contents, G: Growth, S> {
+pub(super) struct Checkpoint<C: Contents, G: Growth> {
     progress: Progress,
     header_len: usize,
     /// The number of checksums.
     checksums: usize,
     /// The position in the words, if the header has arrived.
     position: Option<LoaderPosition<Known<C, G>>>,
-    /// Where the hasher comes from, if it was not made yet.
-    seeded: Option<fn(u64) -> S>,
 }
 
 /// A filter whose snapshot is arriving.
 pub(super) struct Receiver<C: Contents, G: Growth, S> {
     pub(super) terms: Terms,
-    hasher: Option<HasherSource<S>>,
+    hasher: HasherSource<S>,
     progress: Progress,
     /// The bytes of the header: of its start, until that has arrived.
     header_bytes: HeaderBytes,
@@ -137,13 +136,10 @@ impl<C: Contents, G: Growth, S> Receiver<C, G, S> {
 
     /// Restores the state of a checkpoint of this receiver, in place: later bytes overwrite those
     /// that arrived since.
-    pub(super) fn go_back(&mut self, to: &Checkpoint<C, G, S>) {
+    pub(super) fn go_back(&mut self, to: &Checkpoint<C, G>) {
         self.progress = to.progress;
         self.header_bytes.truncate(to.header_len);
         self.checksums.truncate(to.checksums);
-        if let Some(make) = to.seeded {
-            self.hasher = Some(HasherSource::Seeded(make));
-        }
         match (&mut self.body, to.position) {
             (Some((_, loader)), Some(position)) => loader.go_back(position),
             (body, _) => *body = None,
@@ -151,17 +147,12 @@ impl<C: Contents, G: Growth, S> Receiver<C, G, S> {
     }
 
     /// Returns the state of the receiver, for [`go_back`](Self::go_back).
-    pub(super) fn checkpoint(&self) -> Checkpoint<C, G, S> {
-        let seeded = match self.hasher {
-            Some(HasherSource::Seeded(make)) => Some(make),
-            _ => None,
-        };
+    pub(super) fn checkpoint(&self) -> Checkpoint<C, G> {
         Checkpoint {
             progress: self.progress,
             header_len: self.header_bytes.len(),
             checksums: self.checksums.table().len(),
             position: self.body.as_ref().map(|(_, loader)| loader.position()),
-            seeded,
         }
     }
 }
@@ -171,7 +162,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Receiver<C, G, S> {
         let piece = Piece::Start;
         Self {
             terms,
-            hasher: Some(hasher),
+            hasher,
             progress: Progress { piece, filled: 0, received: 0, census: EMPTY_CENSUS },
             header_bytes: zero_bytes(START),
             body: None,
@@ -239,9 +230,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Receiver<C, G, S> {
             return Err(LoadError::Truncated { received: self.received() });
         }
         let (header, loader) = self.body.expect(HEADER_ARRIVED);
-        let Some(HasherSource::Given(hasher)) = self.hasher else {
-            unreachable!("the header has arrived")
-        };
+        let hasher = self.hasher.make(header.seed);
         let engine = <C::Engine<G>>::restore(&header.form, header.occupied, loader.finish());
         let items = header.form.items(header.occupied);
         let filter =
@@ -266,15 +255,11 @@ impl<C: Contents, G: Growth, S: BuildHasher> Receiver<C, G, S> {
             }
             _ => {}
         }
-        self.hasher = match self.hasher.take() {
-            Some(source) => Some(HasherSource::Given(source.make(header.seed))),
-            None => None,
+        let check = match &self.hasher {
+            HasherSource::Given(hasher) => hasher_check(hasher),
+            HasherSource::Seeded(make) => hasher_check(&make(hasher_seed(header.seed))),
         };
-        // By reference: if this panics, a hasher that was given is not lost.
-        let Some(HasherSource::Given(hasher)) = &self.hasher else {
-            unreachable!("it is made once")
-        };
-        if hasher_check(hasher) != header.hasher_check {
+        if check != header.hasher_check {
             return Err(LoadError::OtherHasher);
         }
         let (needed, limit) = (header.word_bytes(), self.terms.limit);
