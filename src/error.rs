@@ -211,9 +211,8 @@ impl Error for BuildError {}
 /// use guira::{CuckooFilter, MergeError};
 ///
 /// let builder = CuckooFilter::builder().capacity(1_000).seed(1);
-/// let larger = CuckooFilter::builder().capacity(2_000).seed(1).build()?;
-/// assert!(matches!(builder.build()?.merge(&larger), Err(MergeError::Buckets { .. })));
-/// # Ok::<(), guira::BuildError>(())
+/// let larger = CuckooFilter::builder().capacity(2_000).seed(1).build().unwrap();
+/// assert!(matches!(builder.build().unwrap().merge(&larger), Err(MergeError::Buckets { .. })));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]

@@ -20,13 +20,9 @@ use crate::{
 /// ```
 /// use guira::CuckooFilter;
 ///
-/// let filter = CuckooFilter::builder()
-///     .capacity(1_000_000)
-///     .false_positive_rate(0.001)
-///     .seed(42)
-///     .build()?;
+/// let builder = CuckooFilter::builder().capacity(1_000_000).false_positive_rate(0.001).seed(42);
+/// let filter = builder.build().unwrap();
 /// assert!(filter.false_positive_rate() <= 0.001);
-/// # Ok::<(), guira::BuildError>(())
 /// ```
 #[must_use = "a builder does nothing until `build`"]
 pub struct FilterBuilder<C: Contents, G: Growth, S = StableHashBuilder> {
@@ -183,9 +179,8 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     ///
     /// ```
     /// let builder = guira::CuckooFilter::builder().capacity(50_000);
-    /// let filter = builder.false_positive_rate(0.01).build()?;
+    /// let filter = builder.false_positive_rate(0.01).build().unwrap();
     /// assert!(filter.false_positive_rate() <= 0.01);
-    /// # Ok::<(), guira::BuildError>(())
     /// ```
     pub fn false_positive_rate(mut self, target: f64) -> Self {
         self.settings.target = Some(target);
@@ -204,9 +199,8 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     ///
     /// ```
     /// let builder = guira::CuckooFilter::builder().capacity(50_000);
-    /// let filter = builder.layout(guira::Layout::SemiSorted3x22).build()?;
+    /// let filter = builder.layout(guira::Layout::SemiSorted3x22).build().unwrap();
     /// assert!(filter.false_positive_rate() < 0.000_002);
-    /// # Ok::<(), guira::BuildError>(())
     /// ```
     pub fn layout(mut self, layout: Layout) -> Self {
         self.settings.layout = Some(layout);
@@ -224,9 +218,8 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     /// use guira::{CuckooFilter, Layout};
     ///
     /// let builder = CuckooFilter::builder().capacity(50_000).false_positive_rate(0.01);
-    /// assert_eq!(builder.clone().build()?.layout(), Layout::SemiSorted6x12);
-    /// assert_eq!(builder.fastest().build()?.layout(), Layout::Plain5x12);
-    /// # Ok::<(), guira::BuildError>(())
+    /// assert_eq!(builder.clone().build().unwrap().layout(), Layout::SemiSorted6x12);
+    /// assert_eq!(builder.fastest().build().unwrap().layout(), Layout::Plain5x12);
     /// ```
     pub fn fastest(mut self) -> Self {
         self.settings.fastest = true;
@@ -242,9 +235,8 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     ///
     /// ```
     /// let builder = guira::CuckooFilter::builder().capacity(2_000).seed(42);
-    /// let (a, b) = (builder.clone().build()?, builder.build()?);
+    /// let (a, b) = (builder.clone().build().unwrap(), builder.build().unwrap());
     /// assert_eq!(a.hash_key("ani"), b.hash_key("ani"));
-    /// # Ok::<(), guira::BuildError>(())
     /// ```
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = Some(seed);

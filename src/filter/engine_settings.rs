@@ -43,11 +43,10 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     /// contain it, so set it again after loading.
     ///
     /// ```
-    /// let seen = guira::GrowingFilter::builder().max_bytes(100_000).build()?;
+    /// let seen = guira::GrowingFilter::builder().max_bytes(100_000).build().unwrap();
     /// let refused = (0..).find_map(|key: u64| seen.insert(&key).err());
     /// assert_eq!(refused, Some(guira::InsertError::Full));
     /// assert!(seen.size_in_bytes() <= 100_000 && seen.len() > 10_000);
-    /// # Ok::<(), guira::BuildError>(())
     /// ```
     pub fn max_bytes(mut self, bytes: usize) -> Self {
         self.settings.max_bytes = Some(bytes);
@@ -70,9 +69,8 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     ///
     /// ```
     /// let builder = guira::GrowingFilter::builder().capacity(1_000);
-    /// let (few, many) = (builder.clone().build()?, builder.writers(32).build()?);
+    /// let (few, many) = (builder.clone().build().unwrap(), builder.writers(32).build().unwrap());
     /// assert!(few.size_in_bytes() < 12_000 && many.size_in_bytes() > 50_000);
-    /// # Ok::<(), guira::BuildError>(())
     /// ```
     pub fn writers(mut self, threads: usize) -> Self {
         self.settings.writers = Some(threads);
@@ -97,9 +95,8 @@ impl<C: Contents, S> FilterBuilder<C, Growing, S> {
     /// use guira::{GrowingFilter, Layout};
     ///
     /// let builder = GrowingFilter::builder().capacity(4_000).false_positive_rate(0.002);
-    /// assert_eq!(builder.clone().build()?.layout(), Layout::Growing3x20);
-    /// assert_eq!(builder.max_capacity(60_000).build()?.layout(), Layout::Growing4x15);
-    /// # Ok::<(), guira::BuildError>(())
+    /// assert_eq!(builder.clone().build().unwrap().layout(), Layout::Growing3x20);
+    /// assert_eq!(builder.max_capacity(60_000).build().unwrap().layout(), Layout::Growing4x15);
     /// ```
     pub fn max_capacity(mut self, items: usize) -> Self {
         self.settings.max_capacity = Some(items);
@@ -144,10 +141,9 @@ impl<C: Permanent, G: Growth, S> FilterBuilder<C, G, S> {
     /// snapshot contains the limit.
     ///
     /// ```
-    /// let filter = guira::CuckooFilter::builder().capacity(100).max_copies(1).build()?;
+    /// let filter = guira::CuckooFilter::builder().capacity(100).max_copies(1).build().unwrap();
     /// assert_eq!(filter.insert("ani"), Ok(()));
     /// assert_eq!(filter.insert("ani"), Err(guira::InsertError::TooManyCopies));
-    /// # Ok::<(), guira::BuildError>(())
     /// ```
     pub fn max_copies(mut self, limit: usize) -> Self {
         self.settings.max_copies = Some(limit);

@@ -30,9 +30,8 @@ use crate::table::{Hashes, mix};
 /// }
 ///
 /// let workers = CuckooMap::with_capacity(100);
-/// workers.insert(&Packet { rss: 7 }, 3)?;
+/// workers.insert(&Packet { rss: 7 }, 3).unwrap();
 /// assert_eq!(workers.get(&Hashed(7)), Some(3));
-/// # Ok::<(), guira::InsertError>(())
 /// ```
 pub trait Key {
     /// Returns the hash of the key.

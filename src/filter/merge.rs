@@ -74,12 +74,11 @@ impl<C: Permanent, G: Growth, S: BuildHasher> Filter<C, G, S> {
     ///
     /// ```
     /// let builder = guira::CuckooFilter::builder().capacity(10_000).seed(7);
-    /// let (morning, evening) = (builder.clone().build()?, builder.build()?);
+    /// let (morning, evening) = (builder.clone().build().unwrap(), builder.build().unwrap());
     /// morning.insert_batch(0..4_000).unwrap();
     /// evening.insert_batch(3_000..6_000).unwrap();
     /// morning.merge(&evening).unwrap();
     /// assert!(morning.len() == 7_000 && morning.contains(&5_999));
-    /// # Ok::<(), guira::BuildError>(())
     /// ```
     #[doc(alias = "union")]
     pub fn merge(&self, other: &Self) -> Result<(), MergeError> {

@@ -20,10 +20,9 @@ use crate::{
 /// use guira::CuckooFilter;
 ///
 /// let filter = CuckooFilter::with_capacity(1_000_000);
-/// filter.insert("tyto alba")?;
+/// filter.insert("tyto alba").unwrap();
 /// assert!(filter.contains("tyto alba"));
 /// assert!(filter.remove("tyto alba") && filter.is_empty());
-/// # Ok::<(), guira::InsertError>(())
 /// ```
 pub type CuckooFilter<S = StableHashBuilder> = Filter<Set, Fixed, S>;
 
@@ -39,12 +38,11 @@ pub type CuckooFilter<S = StableHashBuilder> = Filter<Set, Fixed, S>;
 /// ```
 /// use guira::GrowingFilter;
 ///
-/// let seen = GrowingFilter::builder().false_positive_rate(0.01).build()?;
+/// let seen = GrowingFilter::builder().false_positive_rate(0.01).build().unwrap();
 /// seen.insert_batch(0..100_000).unwrap();
 /// assert!(seen.contains(&99_999) && seen.false_positive_rate() <= 0.01);
 /// let bits = seen.size_in_bytes() * 8;
 /// assert!(bits < 21 * seen.len());
-/// # Ok::<(), guira::BuildError>(())
 /// ```
 ///
 /// # Growth
@@ -124,10 +122,9 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
     ///
     /// ```
     /// let filter = guira::CuckooFilter::with_capacity(100);
-    /// filter.insert(&7)?;
-    /// filter.insert(&7)?;
+    /// filter.insert(&7).unwrap();
+    /// filter.insert(&7).unwrap();
     /// assert_eq!(filter.count(&7), 2);
-    /// # Ok::<(), guira::InsertError>(())
     /// ```
     #[doc(alias = "add")]
     #[inline]
@@ -155,10 +152,9 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
     ///
     /// ```
     /// let filter = guira::CuckooFilter::with_capacity(100);
-    /// assert!(filter.insert_unique("guira")?.is_new());
-    /// assert!(!filter.insert_unique("guira")?.is_new());
+    /// assert!(filter.insert_unique("guira").unwrap().is_new());
+    /// assert!(!filter.insert_unique("guira").unwrap().is_new());
     /// assert_eq!(filter.len(), 1);
-    /// # Ok::<(), guira::InsertError>(())
     /// ```
     #[doc(alias = "check_and_set")]
     #[doc(alias = "test_and_add")]
@@ -183,10 +179,9 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
     ///
     /// ```
     /// let filter = guira::CuckooFilter::with_capacity(100);
-    /// filter.insert(&7)?;
+    /// filter.insert(&7).unwrap();
     /// assert!(filter.remove(&7));
     /// assert!(filter.is_empty());
-    /// # Ok::<(), guira::InsertError>(())
     /// ```
     #[doc(alias = "delete")]
     #[inline]
@@ -313,10 +308,9 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
     ///
     /// ```
     /// let filter = guira::CuckooFilter::with_capacity(100);
-    /// filter.insert_batch(&[1, 2, 3])?;
+    /// filter.insert_batch(&[1, 2, 3]).unwrap();
     /// assert_eq!(filter.remove_batch(&[1, 2], &mut [false; 2]), 2);
     /// assert_eq!(filter.len(), 1);
-    /// # Ok::<(), guira::InsertBatchError>(())
     /// ```
     #[track_caller]
     pub fn remove_batch<K: Key>(&self, keys: &[K], removed: &mut [bool]) -> usize {

@@ -23,13 +23,12 @@ impl<G: Growth, S> Filter<Expiring, G, S> {
     /// on meanwhile. A thread that is suspended while it holds a lock delays the call.
     ///
     /// ```
-    /// let seen = guira::ExpiringFilter::builder().capacity(1_000).window(1).build()?;
+    /// let seen = guira::ExpiringFilter::builder().capacity(1_000).window(1).build().unwrap();
     /// let generation = seen.insert("nonce").unwrap();
     /// assert_eq!(seen.advance(), generation + 1);
     /// assert!(seen.contains("nonce"));
     /// assert_eq!(seen.advance(), generation + 2);
     /// assert!(!seen.contains("nonce"));
-    /// # Ok::<(), guira::BuildError>(())
     /// ```
     pub fn advance(&self) -> u64 {
         self.engine.advance()
@@ -104,11 +103,10 @@ impl<G: Growth, S> Filter<Expiring, G, S> {
     /// use std::time::{Duration, Instant};
     ///
     /// let builder = guira::ExpiringFilter::builder().capacity(1_000).window(5);
-    /// let seen = builder.time_to_live(Duration::from_millis(5)).build()?;
+    /// let seen = builder.time_to_live(Duration::from_millis(5)).build().unwrap();
     /// let start = Instant::now();
     /// while seen.tick(|| start.elapsed()).is_none() {}
     /// assert!(start.elapsed() >= Duration::from_millis(1));
-    /// # Ok::<(), guira::BuildError>(())
     /// ```
     pub fn tick(&self, clock: impl Fn() -> Duration) -> Option<u64> {
         self.engine.tick(|| nanos(clock()))
@@ -134,13 +132,12 @@ impl<G: Growth, S> Filter<Expiring, G, S> {
     /// use std::time::Duration;
     ///
     /// let builder = guira::ExpiringFilter::builder().capacity(1_000).window(5);
-    /// let seen = builder.time_to_live(Duration::from_secs(50)).build()?;
+    /// let seen = builder.time_to_live(Duration::from_secs(50)).build().unwrap();
     /// let (noon, first) = (Duration::from_secs(1_800_000_000), seen.generation());
     /// seen.tick(|| noon);
     /// // After a pause of 25 seconds; the third generation is due 5 seconds later.
     /// assert_eq!(seen.advance_to(|| noon + Duration::from_secs(25)), first + 2);
     /// assert_eq!(seen.tick(|| noon + Duration::from_secs(30)), Some(first + 3));
-    /// # Ok::<(), guira::BuildError>(())
     /// ```
     pub fn advance_to(&self, clock: impl Fn() -> Duration) -> u64 {
         self.engine.advance_to(|| nanos(clock()))
@@ -180,11 +177,10 @@ impl<G: Growth, S> FilterBuilder<Expiring, G, S> {
     ///
     /// ```
     /// let builder = guira::ExpiringFilter::builder().capacity(1_000_000);
-    /// let (fine, coarse) = (builder.clone().build()?, builder.window(5).build()?);
+    /// let (fine, coarse) = (builder.clone().build().unwrap(), builder.window(5).build().unwrap());
     /// assert_eq!((fine.window(), fine.layout().value_bits()), (13, 4));
     /// assert_eq!((coarse.window(), coarse.layout().value_bits()), (5, 3));
     /// assert!(fine.false_positive_rate() < 0.001_9 && coarse.false_positive_rate() < 0.001);
-    /// # Ok::<(), guira::BuildError>(())
     /// ```
     pub fn window(mut self, generations: u32) -> Self {
         self.settings.window = Some(generations);

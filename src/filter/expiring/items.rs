@@ -37,9 +37,8 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     ///
     /// ```
     /// let seen = guira::ExpiringFilter::with_capacity(1_000);
-    /// assert_eq!(seen.insert("nonce")?, seen.generation());
+    /// assert_eq!(seen.insert("nonce").unwrap(), seen.generation());
     /// assert!(seen.contains("nonce"));
-    /// # Ok::<(), guira::InsertError>(())
     /// ```
     #[doc(alias = "add")]
     pub fn insert<K: Key + ?Sized>(&self, key: &K) -> Result<u64, InsertError> {
@@ -61,13 +60,12 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// generations.
     ///
     /// ```
-    /// let seen = guira::ExpiringFilter::builder().capacity(1_000).window(5).build()?;
+    /// let seen = guira::ExpiringFilter::builder().capacity(1_000).window(5).build().unwrap();
     /// seen.insert_for("short-lived", 1).unwrap();
     /// seen.advance();
     /// assert!(seen.contains("short-lived"));
     /// seen.advance();
     /// assert!(!seen.contains("short-lived"));
-    /// # Ok::<(), guira::BuildError>(())
     /// ```
     pub fn insert_for<K: Key + ?Sized>(
         &self,
@@ -97,13 +95,12 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// expired. In a full filter, the call still returns `Found` for an item that is found.
     ///
     /// ```
-    /// let seen = guira::ExpiringFilter::builder().capacity(1_000).window(1).build()?;
+    /// let seen = guira::ExpiringFilter::builder().capacity(1_000).window(1).build().unwrap();
     /// assert!(seen.insert_unique("nonce").unwrap().is_new());
     /// assert!(!seen.insert_unique("nonce").unwrap().is_new()); // a replay
     /// seen.advance();
     /// seen.advance();
     /// assert!(seen.insert_unique("nonce").unwrap().is_new());
-    /// # Ok::<(), guira::BuildError>(())
     /// ```
     #[doc(alias = "check_and_set")]
     #[doc(alias = "test_and_add")]
@@ -156,14 +153,13 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// To insert an item that is absent and refresh one that is present:
     ///
     /// ```
-    /// let seen = guira::ExpiringFilter::builder().capacity(1_000).window(1).build()?;
+    /// let seen = guira::ExpiringFilter::builder().capacity(1_000).window(1).build().unwrap();
     /// let touch = |key: &str| seen.refresh(key) || seen.insert(key).is_ok();
     /// for _ in 0..5 {
     ///     assert!(touch("session"));
     ///     seen.advance();
     /// }
     /// assert!(seen.contains("session") && seen.len() == 1);
-    /// # Ok::<(), guira::BuildError>(())
     /// ```
     #[doc(alias = "touch")]
     pub fn refresh<K: Key + ?Sized>(&self, key: &K) -> bool {
@@ -182,10 +178,9 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     ///
     /// ```
     /// let seen = guira::ExpiringFilter::with_capacity(1_000);
-    /// let generation = seen.insert("nonce")?;
+    /// let generation = seen.insert("nonce").unwrap();
     /// assert!(seen.remove("nonce", generation));
     /// assert!(!seen.contains("nonce"));
-    /// # Ok::<(), guira::InsertError>(())
     /// ```
     #[doc(alias = "delete")]
     pub fn remove<K: Key + ?Sized>(&self, key: &K, generation: u64) -> bool {
@@ -208,9 +203,8 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     ///
     /// ```
     /// let seen = guira::ExpiringFilter::with_capacity(1_000);
-    /// let generation = seen.insert_batch(&["udp", "tcp"])?;
+    /// let generation = seen.insert_batch(&["udp", "tcp"]).unwrap();
     /// assert!(seen.remove("tcp", generation));
-    /// # Ok::<(), guira::InsertBatchError>(())
     /// ```
     pub fn insert_batch<K: Key>(
         &self,
@@ -251,11 +245,10 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// If the slices differ in length.
     ///
     /// ```
-    /// let seen = guira::ExpiringFilter::builder().capacity(1_000).seed(1).build()?;
+    /// let seen = guira::ExpiringFilter::builder().capacity(1_000).seed(1).build().unwrap();
     /// let mut added = [false; 3];
     /// assert_eq!(seen.insert_unique_batch(&[5, 6, 5], &mut added), Ok(2));
     /// assert_eq!(added, [true, true, false]);
-    /// # Ok::<(), guira::BuildError>(())
     /// ```
     #[track_caller]
     pub fn insert_unique_batch<K: Key>(
@@ -290,10 +283,9 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// If there are more than 64 keys.
     ///
     /// ```
-    /// let seen = guira::ExpiringFilter::builder().capacity(1_000).seed(1).build()?;
+    /// let seen = guira::ExpiringFilter::builder().capacity(1_000).seed(1).build().unwrap();
     /// let outcome = seen.insert_unique_mask(&["udp", "tcp", "udp"]);
     /// assert_eq!((outcome.added, outcome.refused), (0b011, 0));
-    /// # Ok::<(), guira::BuildError>(())
     /// ```
     #[track_caller]
     pub fn insert_unique_mask<K: Key>(&self, keys: &[K]) -> InsertMask {

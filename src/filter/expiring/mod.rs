@@ -20,7 +20,7 @@ use super::{
 /// ```
 /// use guira::ExpiringFilter;
 ///
-/// let seen = ExpiringFilter::builder().capacity(100_000).window(2).build()?;
+/// let seen = ExpiringFilter::builder().capacity(100_000).window(2).build().unwrap();
 /// assert!(seen.insert_unique("nonce 17").unwrap().is_new());
 /// assert!(!seen.insert_unique("nonce 17").unwrap().is_new()); // a replay
 ///
@@ -29,7 +29,6 @@ use super::{
 /// assert!(seen.contains("nonce 17"));
 /// seen.advance();
 /// assert!(!seen.contains("nonce 17"));
-/// # Ok::<(), guira::BuildError>(())
 /// ```
 ///
 /// # How long an item is found
@@ -144,7 +143,7 @@ pub type ExpiringFilter<S = StableHashBuilder> = Filter<Expiring, Fixed, S>;
 /// ```
 /// use guira::GrowingExpiringFilter;
 ///
-/// let seen = GrowingExpiringFilter::builder().capacity(1_000).window(5).build()?;
+/// let seen = GrowingExpiringFilter::builder().capacity(1_000).window(5).build().unwrap();
 /// for generation in 0..20 {
 ///     for item in 0..10_000 {
 ///         seen.insert(&(generation, item)).unwrap();
@@ -153,7 +152,6 @@ pub type ExpiringFilter<S = StableHashBuilder> = Filter<Expiring, Fixed, S>;
 /// }
 /// assert_eq!(seen.len(), 5 * 10_000); // the others have expired
 /// assert!(seen.capacity() < 80_000);
-/// # Ok::<(), guira::BuildError>(())
 /// ```
 ///
 /// The promises and the contracts are those of an [`ExpiringFilter`], and the errors those of a

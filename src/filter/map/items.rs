@@ -28,11 +28,10 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
     ///
     /// ```
     /// let map = guira::CuckooMap::with_capacity(100);
-    /// map.insert("ani", 7)?;
-    /// map.insert("ani", 8)?;
+    /// map.insert("ani", 7).unwrap();
+    /// map.insert("ani", 8).unwrap();
     /// assert!(map.contains_value("ani", 7) && map.contains_value("ani", 8));
     /// assert_eq!(map.len(), 2);
-    /// # Ok::<(), guira::InsertError>(())
     /// ```
     #[doc(alias = "add")]
     pub fn insert<K: Key + ?Sized>(&self, key: &K, value: u16) -> Result<(), InsertError> {
@@ -64,10 +63,9 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
     ///
     /// ```
     /// let workers = guira::CuckooMap::with_capacity(100);
-    /// assert!(workers.insert_unique("flow 17", 3)?.is_new());
-    /// assert_eq!(workers.insert_unique("flow 17", 4)?.found(), Some(3));
+    /// assert!(workers.insert_unique("flow 17", 3).unwrap().is_new());
+    /// assert_eq!(workers.insert_unique("flow 17", 4).unwrap().found(), Some(3));
     /// assert_eq!(workers.len(), 1);
-    /// # Ok::<(), guira::InsertError>(())
     /// ```
     #[doc(alias = "get_or_insert")]
     #[doc(alias = "check_and_set")]
@@ -93,9 +91,8 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
     ///
     /// ```
     /// let map = guira::CuckooMap::with_capacity(100);
-    /// map.insert("ani", 7)?;
+    /// map.insert("ani", 7).unwrap();
     /// assert_eq!(map.get("ani"), Some(7));
-    /// # Ok::<(), guira::InsertError>(())
     /// ```
     #[inline]
     #[must_use]
@@ -114,13 +111,12 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
     ///
     /// ```
     /// let runs = guira::CuckooMap::with_capacity(1_000);
-    /// runs.insert("ani", 7)?;
-    /// runs.insert("ani", 12)?;
+    /// runs.insert("ani", 7).unwrap();
+    /// runs.insert("ani", 12).unwrap();
     /// for run in runs.values("ani") {
     ///     // Search this run of the store for the key.
     ///     assert!([7, 12].contains(&run));
     /// }
-    /// # Ok::<(), guira::InsertError>(())
     /// ```
     #[must_use]
     pub fn values<K: Key + ?Sized>(&self, key: &K) -> Values {
@@ -135,9 +131,8 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
     ///
     /// ```
     /// let map = guira::CuckooMap::with_capacity(100);
-    /// map.insert("ani", 7)?;
+    /// map.insert("ani", 7).unwrap();
     /// assert!(map.contains_value("ani", 7) && !map.contains_value("ani", 8));
-    /// # Ok::<(), guira::InsertError>(())
     /// ```
     #[must_use]
     pub fn contains_value<K: Key + ?Sized>(&self, key: &K, value: u16) -> bool {
@@ -158,10 +153,9 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
     ///
     /// ```
     /// let workers = guira::CuckooMap::with_capacity(100);
-    /// workers.insert("flow 17", 3)?;
+    /// workers.insert("flow 17", 3).unwrap();
     /// assert!(workers.replace("flow 17", 3, 5));
     /// assert_eq!(workers.get("flow 17"), Some(5));
-    /// # Ok::<(), guira::InsertError>(())
     /// ```
     #[doc(alias = "compare_exchange")]
     #[doc(alias = "update")]
@@ -181,10 +175,9 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
     ///
     /// ```
     /// let map = guira::CuckooMap::with_capacity(100);
-    /// map.insert("ani", 7)?;
+    /// map.insert("ani", 7).unwrap();
     /// assert!(map.remove("ani", 7));
     /// assert!(map.is_empty());
-    /// # Ok::<(), guira::InsertError>(())
     /// ```
     #[doc(alias = "delete")]
     pub fn remove<K: Key + ?Sized>(&self, key: &K, value: u16) -> bool {
@@ -241,13 +234,12 @@ impl<G: Growth, S> FilterBuilder<Map, G, S> {
     /// use guira::{CuckooMap, Layout};
     ///
     /// let builder = CuckooMap::builder().capacity(1_000_000);
-    /// let small = builder.clone().value_bits(4).build()?;
+    /// let small = builder.clone().value_bits(4).build().unwrap();
     /// assert_eq!(small.layout(), Layout::with_values(4, 4).unwrap());
     /// assert!(small.size_in_bytes() * 8 < 17_300_000); // as `CuckooFilter::with_capacity`
     ///
-    /// let large = builder.value_bits(16).build()?;
+    /// let large = builder.value_bits(16).build().unwrap();
     /// assert_eq!(large.layout(), Layout::with_values(2, 16).unwrap());
-    /// # Ok::<(), guira::BuildError>(())
     /// ```
     pub fn value_bits(mut self, bits: u32) -> Self {
         self.settings.value_bits = Some(bits);

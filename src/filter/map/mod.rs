@@ -24,7 +24,7 @@ pub use values::Values;
 /// ```
 /// use guira::CuckooMap;
 ///
-/// let workers = CuckooMap::builder().capacity(100_000).value_bits(4).seed(1).build()?;
+/// let workers = CuckooMap::builder().capacity(100_000).value_bits(4).seed(1).build().unwrap();
 /// workers.insert("flow 17", 3).unwrap();
 /// assert_eq!(workers.get("flow 17"), Some(3));
 /// assert_eq!(workers.get("flow 18"), None);
@@ -32,7 +32,6 @@ pub use values::Values;
 /// assert!(workers.replace("flow 17", 3, 5));
 /// assert!(workers.remove("flow 17", 5));
 /// assert!(workers.is_empty());
-/// # Ok::<(), guira::BuildError>(())
 /// ```
 ///
 /// # What a lookup may return
@@ -116,13 +115,12 @@ pub type CuckooMap<S = StableHashBuilder> = Filter<Map, Fixed, S>;
 /// ```
 /// use guira::GrowingMap;
 ///
-/// let shards = GrowingMap::builder().capacity(1_000).value_bits(4).build()?;
+/// let shards = GrowingMap::builder().capacity(1_000).value_bits(4).build().unwrap();
 /// for key in 0..50_000_u64 {
 ///     shards.insert(&key, (key % 16) as u16).unwrap();
 /// }
 /// assert!(shards.len() == 50_000 && shards.false_positive_rate() <= 0.005);
 /// assert!((0..50_000_u64).all(|key| shards.values(&key).any(|v| u64::from(v) == key % 16)));
 /// assert!(shards.remove(&17_u64, 1));
-/// # Ok::<(), guira::BuildError>(())
 /// ```
 pub type GrowingMap<S = StableHashBuilder> = Filter<Map, Growing, S>;

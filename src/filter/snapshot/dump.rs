@@ -22,7 +22,7 @@ use crate::{
 ///
 /// let filter = CuckooFilter::with_capacity(100_000);
 /// let mut dump = filter.dump();
-/// while !dump.prepare(&filter, 2)? {} // at most two blocks of 64 KiB at a time
+/// while !dump.prepare(&filter, 2).unwrap() {} // at most two blocks of 64 KiB at a time
 /// let (mut bytes, mut chunk) = (Vec::<u8>::new(), [0; 4096]);
 /// loop {
 ///     match dump.read_at(&filter, bytes.len() as u64, &mut chunk) {
@@ -31,7 +31,6 @@ use crate::{
 ///     }
 /// }
 /// assert_eq!(bytes, filter.to_bytes());
-/// # Ok::<(), std::io::Error>(())
 /// ```
 ///
 /// # Changes

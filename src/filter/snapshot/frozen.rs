@@ -14,9 +14,8 @@ use super::{encode::Encoder, header::Header};
 /// ```
 /// use guira::CuckooFilter;
 ///
-/// let snapshot = CuckooFilter::with_capacity(1_000).snapshot()?;
-/// assert_eq!(CuckooFilter::loader().reader(snapshot)?.capacity(), 1_000);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// let snapshot = CuckooFilter::with_capacity(1_000).snapshot().unwrap();
+/// assert_eq!(CuckooFilter::loader().reader(snapshot).unwrap().capacity(), 1_000);
 /// ```
 pub struct Snapshot {
     encoder: Encoder,

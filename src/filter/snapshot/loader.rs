@@ -1,20 +1,23 @@
 //! The loader: builds a filter from a snapshot, from bytes, a reader, a file, or pushed chunks.
 
-use core::{fmt, hash::BuildHasher};
+use core::{fmt, hash::BuildHasher, marker::PhantomData};
 use std::{
     fs::File,
-    io::{self, Read, Seek, Write},
+    io::{self, Read, Seek},
     path::Path,
 };
 
 use super::{
     LoadError,
-    receive::{Checkpoint, Receiver, Terms},
+    checksums::Checksums,
+    header::{Header, HeaderBytes},
+    receive::{Checkpoint, Memory, Piece, Progress, Terms},
 };
 use crate::{
     Filter, FromSeed, StableHashBuilder,
     filter::builder::HasherSource,
     kind::{Contents, Growth},
+    table::TableLoader,
 };
 
 /// Makes a filter from a snapshot: [`Filter::loader`] returns one.
@@ -40,21 +43,28 @@ use crate::{
 /// filter.insert("tyto alba").unwrap();
 /// let mut loader = CuckooFilter::loader().limit(1 << 20);
 /// for chunk in filter.to_bytes().chunks(100) {
-///     loader.push(chunk)?;
+///     loader.push(chunk).unwrap();
 /// }
-/// assert!(loader.finish()?.contains("tyto alba"));
-/// # Ok::<(), guira::LoadError>(())
+/// assert!(loader.finish().unwrap().contains("tyto alba"));
 /// ```
 #[must_use = "a loader does nothing until it gets bytes"]
 pub struct Loader<C: Contents, G: Growth, S = StableHashBuilder> {
-    receiver: Receiver<C, G, S>,
+    pub(super) terms: Terms,
+    pub(super) hasher: HasherSource<S>,
+    pub(super) progress: Progress,
+    /// The bytes of the header: of its start, until that has arrived.
+    pub(super) header_bytes: HeaderBytes,
+    /// The header and the words, once the header has arrived.
+    pub(super) body: Option<(Header, TableLoader<Memory<C, G>>)>,
+    /// The checksums of the blocks that have arrived, and of the table when it is next.
+    pub(super) checksums: Checksums,
+    pub(super) kind: PhantomData<fn() -> (C, G)>,
 }
 
 impl<C: Contents, G: Growth> Loader<C, G> {
     pub(in crate::filter) fn new() -> Self {
         let terms = Terms { limit: u64::MAX, at_once: false, reserve: true, len: None };
-        let hasher = HasherSource::Seeded(StableHashBuilder::from_seed);
-        Self { receiver: Receiver::new(terms, hasher) }
+        Self::with(terms, HasherSource::Seeded(StableHashBuilder::from_seed))
     }
 }
 
@@ -72,7 +82,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
     /// assert!(CuckooFilter::loader().hasher(hasher).bytes(&bytes).is_ok());
     /// ```
     pub fn hasher<S2: BuildHasher>(self, hasher: S2) -> Loader<C, G, S2> {
-        Loader { receiver: Receiver::new(self.receiver.terms, HasherSource::Given(hasher)) }
+        Loader::with(self.terms, HasherSource::Given(hasher))
     }
 
     /// Sets the type of the hasher, which is made from the seed in the snapshot: see
@@ -89,8 +99,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
     /// assert!(loader.bytes(&filter.to_bytes()).is_ok());
     /// ```
     pub fn seeded_hasher<S2: FromSeed>(self) -> Loader<C, G, S2> {
-        let hasher = HasherSource::Seeded(S2::from_seed);
-        Loader { receiver: Receiver::new(self.receiver.terms, hasher) }
+        Loader::with(self.terms, HasherSource::Seeded(S2::from_seed))
     }
 
     /// Sets the largest number of bytes that the buckets may take. It is compared with the header
@@ -102,7 +111,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
     /// assert!(matches!(error, guira::LoadError::LimitExceeded { limit: 0x10_0000, .. }));
     /// ```
     pub fn limit(mut self, bytes: usize) -> Self {
-        self.receiver.terms.limit = bytes as u64;
+        self.terms.limit = bytes as u64;
         self
     }
 
@@ -117,12 +126,10 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
     ///
     /// ```
     /// let mut loader = guira::CuckooFilter::loader().limit(1 << 20).allocate_at_once();
-    /// loader.push(&guira::CuckooFilter::with_capacity(1_000).to_bytes())?;
-    /// # Ok::<(), guira::LoadError>(())
+    /// loader.push(&guira::CuckooFilter::with_capacity(1_000).to_bytes()).unwrap();
     /// ```
     pub fn allocate_at_once(mut self) -> Self {
-        self.receiver.terms.at_once = true;
-        self.receiver.terms.reserve = false;
+        self.terms = Terms { at_once: true, reserve: false, ..self.terms };
         self
     }
 
@@ -134,13 +141,12 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
     ///
     /// ```
     /// let bytes = guira::CuckooFilter::with_capacity(1_000).to_bytes();
-    /// assert!(guira::CuckooFilter::loader().bytes(&bytes)?.is_empty());
-    /// # Ok::<(), guira::LoadError>(())
+    /// assert!(guira::CuckooFilter::loader().bytes(&bytes).unwrap().is_empty());
     /// ```
     pub fn bytes(mut self, mut bytes: &[u8]) -> Result<Filter<C, G, S>, LoadError> {
         let len = self.received() + bytes.len() as u64;
-        self.receiver.terms = Terms { at_once: true, len: Some(len), ..self.receiver.terms };
-        self.receive(|buffer| bytes.read(buffer))?;
+        self.terms = Terms { at_once: true, len: Some(len), ..self.terms };
+        self.receive_all(|buffer| bytes.read(buffer))?;
         match bytes.len() as u64 {
             0 => self.finish(),
             more => Err(LoadError::TrailingBytes { more }),
@@ -158,7 +164,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn reader(mut self, mut reader: impl Read) -> Result<Filter<C, G, S>, LoadError> {
-        self.receive(|buffer| reader.read(buffer))?;
+        self.receive_all(|buffer| reader.read(buffer))?;
         self.finish()
     }
 
@@ -183,7 +189,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
     }
 
     /// Receives bytes up to the last one of the snapshot, or until there are no more.
-    fn receive(
+    fn receive_all(
         &mut self,
         mut read: impl FnMut(&mut [u8]) -> io::Result<usize>,
     ) -> Result<(), LoadError> {
@@ -193,7 +199,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
                 outcome => return outcome,
             }
         };
-        while !self.receiver.is_complete() && self.receiver.receive(&mut read)? > 0 {}
+        while !self.is_complete() && self.receive(&mut read)? > 0 {}
         Ok(())
     }
 
@@ -220,12 +226,12 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
     /// # Ok::<(), guira::LoadError>(())
     /// ```
     pub fn push(&mut self, mut bytes: &[u8]) -> Result<(), LoadError> {
-        let attempt = Attempt::new(&mut self.receiver);
+        let attempt = Attempt { before: Some(self.checkpoint()), loader: self };
         while !bytes.is_empty() {
-            if attempt.receiver.is_complete() {
+            if attempt.loader.is_complete() {
                 return Err(LoadError::TrailingBytes { more: bytes.len() as u64 });
             }
-            let read = attempt.receiver.receive(|buffer| bytes.read(buffer))?;
+            let read = attempt.loader.receive(|buffer| bytes.read(buffer))?;
             debug_assert!(read > 0, "an incomplete piece has room");
         }
         attempt.succeed();
@@ -236,13 +242,12 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
     ///
     /// ```
     /// let mut loader = guira::CuckooFilter::loader().limit(1 << 20);
-    /// loader.push(b"guira")?;
+    /// loader.push(b"guira").unwrap();
     /// assert_eq!(loader.received(), 5);
-    /// # Ok::<(), guira::LoadError>(())
     /// ```
     #[must_use]
     pub fn received(&self) -> u64 {
-        self.receiver.received()
+        self.progress.received
     }
 
     /// Returns whether all bytes of the snapshot have been pushed, so that [`finish`](Self::finish)
@@ -251,71 +256,30 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
     /// ```
     /// let mut loader = guira::CuckooFilter::loader().limit(1 << 20);
     /// assert!(!loader.is_complete());
-    /// loader.push(&guira::CuckooFilter::with_capacity(1_000).to_bytes())?;
+    /// loader.push(&guira::CuckooFilter::with_capacity(1_000).to_bytes()).unwrap();
     /// assert!(loader.is_complete());
-    /// # Ok::<(), guira::LoadError>(())
     /// ```
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        self.receiver.is_complete()
-    }
-
-    /// Writes the bytes that have been pushed, so that another loader can go on from them. Use it
-    /// to keep the state of a load over a restart of the program.
-    ///
-    /// The bytes are made from the buckets. Allocates one block of 64 KiB meanwhile.
-    ///
-    /// # Errors
-    /// The errors of the writer, and [`OutOfMemory`](std::io::ErrorKind::OutOfMemory).
-    ///
-    /// ```
-    /// let bytes = guira::CuckooFilter::with_capacity(1_000).to_bytes();
-    /// let (mut loader, mut received) = (guira::CuckooFilter::loader(), Vec::new());
-    /// loader.push(&bytes[..1_500])?;
-    /// loader.write_received(&mut received)?;
-    /// assert_eq!(received, bytes[..1_500]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn write_received(&self, writer: impl Write) -> io::Result<()> {
-        self.receiver.write_received(writer)
-    }
-
-    /// Returns the filter.
-    ///
-    /// # Errors
-    /// [`LoadError::Truncated`] if bytes are missing, and [`LoadError::OutOfMemory`] if the system
-    /// refuses the memory for the rest.
-    ///
-    /// ```
-    /// let mut loader = guira::CuckooFilter::loader().limit(1 << 20);
-    /// loader.push(&guira::CuckooFilter::with_capacity(1_000).to_bytes())?;
-    /// assert!(loader.finish()?.is_empty());
-    /// # Ok::<(), guira::LoadError>(())
-    /// ```
-    pub fn finish(self) -> Result<Filter<C, G, S>, LoadError> {
-        self.receiver.finish()
+        matches!(self.progress.piece, Piece::Nothing)
     }
 }
 
 impl<C: Contents, G: Growth, S> fmt::Debug for Loader<C, G, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut debug = f.debug_struct("Loader");
-        debug.field("received", &self.receiver.received()).finish_non_exhaustive()
+        debug.field("received", &self.progress.received).finish_non_exhaustive()
     }
 }
 
-/// A push. Unless it succeeds, the receiver goes back when this is dropped.
+/// A push. Unless it succeeds, the loader goes back when this is dropped.
 struct Attempt<'a, C: Contents, G: Growth, S> {
-    receiver: &'a mut Receiver<C, G, S>,
-    /// The state of the receiver before the push, until it has succeeded.
+    loader: &'a mut Loader<C, G, S>,
+    /// The state of the loader before the push, until it has succeeded.
     before: Option<Checkpoint<C, G>>,
 }
 
-impl<'a, C: Contents, G: Growth, S> Attempt<'a, C, G, S> {
-    fn new(receiver: &'a mut Receiver<C, G, S>) -> Self {
-        Self { before: Some(receiver.checkpoint()), receiver }
-    }
-
+impl<C: Contents, G: Growth, S> Attempt<'_, C, G, S> {
     fn succeed(mut self) {
         self.before = None;
     }
@@ -324,7 +288,7 @@ impl<'a, C: Contents, G: Growth, S> Attempt<'a, C, G, S> {
 impl<C: Contents, G: Growth, S> Drop for Attempt<'_, C, G, S> {
     fn drop(&mut self) {
         if let Some(before) = self.before.take() {
-            self.receiver.go_back(&before);
+            self.loader.go_back(&before);
         }
     }
 }
