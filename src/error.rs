@@ -20,8 +20,8 @@ pub enum InsertError {
     /// A search from the item's two buckets, through up to 500 buckets (128 in a filter that grows)
     /// and the alternate buckets of their fingerprints, found no empty slot (or expired one). At
     /// most one filter in 10,000 returns this before it holds its
-    /// [`capacity`](crate::Filter::capacity). More filters may do so while other threads move items,
-    /// because an item occupies two slots while it moves.
+    /// [`capacity`](crate::Filter::capacity). More filters may do so while other threads move
+    /// items, because an item occupies two slots while it moves.
     ///
     /// A filter that grows returns this in two cases: its
     /// [cap on memory](crate::FilterBuilder::max_bytes) does not let it grow; or this insert had 64

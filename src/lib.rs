@@ -18,12 +18,11 @@
 //!
 //! If [`contains`](Filter::contains) returns `false`, the item is not in the filter. For an absent
 //! item it returns `true` with a probability of about 1 in 8,500, once the filter is at capacity.
-//! Items are values that implement [`Hash`](core::hash::Hash). The filter hashes them and does not
-//! keep them.
+//! The filter hashes items and does not keep them.
 //!
 //! **Remove only what you inserted, once, and after the insert returned.** The filter cannot
-//! distinguish an item that was never inserted from another item with the same fingerprint: see [the
-//! contract](Filter#the-contract-of-removal).
+//! distinguish an item that was never inserted from another item with the same fingerprint: see
+//! [the contract](Filter#the-contract-of-removal).
 //!
 //! # Two axes
 //!
@@ -33,8 +32,7 @@
 //! | keys with values of up to 16 bits | [`CuckooMap`] | [`GrowingMap`] |
 //! | keys that are forgotten after a while | [`ExpiringFilter`] | [`GrowingExpiringFilter`] |
 //!
-//! All of them are names for [`Filter<C, G, S>`](Filter): its contents, its growth, its hasher. The
-//! page of each name lists the methods that it has.
+//! All of them are names for [`Filter<C, G, S>`](Filter): its contents, its growth, its hasher.
 //!
 //! # Conventions
 //!
@@ -49,8 +47,6 @@
 //!   positive answers. (`insert_batch` has no answers. It takes any iterator, and in a map slices
 //!   of keys and of values.) **`*_mask`** takes up to 64 keys, and answers in the bits of a `u64`,
 //!   or of two if there are two kinds of answers. Both overlap the cache misses of their keys.
-//! - **Names.** `with_capacity` for the defaults, [`builder`](Filter::builder) for settings,
-//!   [`loader`](Filter::loader) for snapshots.
 //! - **Errors.** What can fail for lack of room or memory returns a `Result`. `with_capacity`,
 //!   `new`, `default`, `clone` and `to_bytes` panic if the system refuses memory, as `Vec` does;
 //!   batches, if their slices differ in length.
@@ -102,10 +98,9 @@
 //!
 //! # Threads
 //!
-//! All methods but those that shrink take `&self`: share a filter by reference or in an
-//! [`Arc`](alloc::sync::Arc). Lookups take no lock and write nothing.
-//! [`insert`](CuckooFilter#method.insert) takes no lock while one of the item's two buckets has
-//! room. (Its documentation names the exceptions: items with many copies, and growth.)
+//! Share a filter by reference or in an [`Arc`](alloc::sync::Arc). Lookups take no lock and write
+//! nothing. [`insert`](CuckooFilter#method.insert) takes no lock while one of the item's two
+//! buckets has room. (Its documentation names the exceptions: items with many copies, and growth.)
 //!
 //! - What overlapping calls may observe: [`Filter`](Filter#what-overlapping-calls-may-observe).
 //! - How to keep a filter in step with a cache or a store: [`docs::caches`].
@@ -119,9 +114,9 @@
 //! [`clone`](Filter::try_clone) copy a filter while other threads read and write it. The copy holds
 //! every item that was present throughout the call. A [`Loader`] takes bytes, a reader, a file, or
 //! chunks that are pushed to it, and refuses a damaged snapshot. [`clear`](Filter::clear) removes
-//! all items. Saving needs the feature `std`. The [snapshot format](docs::snapshots) and the results
-//! of the default hasher are the same in every release and on every platform. [`docs::saving`] is a
-//! guide to files and async code.
+//! all items. Saving needs the feature `std`. The [snapshot format](docs::snapshots) and the
+//! results of the default hasher are the same in every release and on every platform.
+//! [`docs::saving`] is a guide to files and async code.
 //!
 //! # Features
 //!

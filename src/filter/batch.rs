@@ -120,8 +120,8 @@ pub(super) fn insert_singly(
     }
 }
 
-/// Passes failures on, for the C interface, which writes them to arrays of the caller. A batch whose
-/// failures take no memory does not end early.
+/// Passes failures on, for the C interface, which writes them to arrays of the caller. A batch
+/// whose failures take no memory does not end early.
 pub(super) fn pass_on(
     mut failed: impl FnMut(usize, InsertError),
 ) -> impl FnMut(usize, InsertError) -> ControlFlow<()> {

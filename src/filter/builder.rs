@@ -178,9 +178,8 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     /// [`GrowingExpiringFilter`](crate::GrowingExpiringFilter) 0.5 %.
     ///
     /// ```
-    /// let builder = guira::CuckooFilter::builder().capacity(50_000);
-    /// let filter = builder.false_positive_rate(0.01).build().unwrap();
-    /// assert!(filter.false_positive_rate() <= 0.01);
+    /// let builder = guira::CuckooFilter::builder().capacity(50_000).false_positive_rate(0.01);
+    /// assert!(builder.build().unwrap().false_positive_rate() <= 0.01);
     /// ```
     pub fn false_positive_rate(mut self, target: f64) -> Self {
         self.settings.target = Some(target);
@@ -215,11 +214,9 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     /// has no effect; nor has it in filters that grow, all of whose layouts are plain.
     ///
     /// ```
-    /// use guira::{CuckooFilter, Layout};
-    ///
-    /// let builder = CuckooFilter::builder().capacity(50_000).false_positive_rate(0.01);
-    /// assert_eq!(builder.clone().build().unwrap().layout(), Layout::SemiSorted6x12);
-    /// assert_eq!(builder.fastest().build().unwrap().layout(), Layout::Plain5x12);
+    /// let builder = guira::CuckooFilter::builder().capacity(50_000).false_positive_rate(0.01);
+    /// assert!(builder.clone().build().unwrap().layout().is_semi_sorted());
+    /// assert!(!builder.fastest().build().unwrap().layout().is_semi_sorted());
     /// ```
     pub fn fastest(mut self) -> Self {
         self.settings.fastest = true;

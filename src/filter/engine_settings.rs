@@ -32,8 +32,7 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     ///
     /// A filter takes no memory beyond the cap to grow, and neither do its clones: where
     /// [`size_in_bytes`](crate::Filter::size_in_bytes) would exceed it, an insert without room
-    /// fails with [`Full`](crate::InsertError::Full), and all items stay. Before that, it
-    /// fills the memory that it has, beyond the load at which it would grow.
+    /// fails with [`Full`](crate::InsertError::Full), and all items stay.
     ///
     /// The cap does not cover what operations allocate while they run: merges, snapshots, lists of
     /// failures, and memory that several threads request for the same step, of which the filter
@@ -131,14 +130,13 @@ impl<C: Permanent, G: Growth, S> FilterBuilder<C, G, S> {
     ///
     /// With a limit, [`insert`](crate::Filter::insert) also fails with
     /// [`TooManyCopies`](crate::InsertError::TooManyCopies) if it finds that at least this many
-    /// copies of the item (or its aliases) were in the filter at one moment of the call. The limits
-    /// that exist without this setting remain. A sequence of inserts, each of which happens before
-    /// the next, never exceeds the limit. If k threads insert an item (or its aliases)
-    /// concurrently, there are at most `limit + k - 1` copies.
+    /// copies of the item (or its aliases) were in the filter at one moment of the call. A sequence
+    /// of inserts, each of which happens before the next, never exceeds the limit. If k threads
+    /// insert an item (or its aliases) concurrently, there are at most `limit + k - 1` copies.
     ///
     /// An insert also executes a full fence and reads the item's stripe. It acquires the lock only
-    /// if it finds that many copies. Batches do not interleave their searches for room. A
-    /// snapshot contains the limit.
+    /// if it finds that many copies. Batches do not interleave their searches for room. A snapshot
+    /// contains the limit.
     ///
     /// ```
     /// let filter = guira::CuckooFilter::builder().capacity(100).max_copies(1).build().unwrap();

@@ -46,13 +46,14 @@ impl<C: Contents, S> Filter<C, Growing, S> {
     /// [`FullyGrown`](crate::InsertError::FullyGrown). This reads no bucket.
     ///
     /// The filter takes the step when it has split as many buckets as its memory has room for, so
-    /// many inserts later or at once. The cap is not considered. A bucket that is split ahead of its
-    /// turn may need a step elsewhere, of about the same size.
+    /// many inserts later or at once. The cap is not considered. A bucket that is split ahead of
+    /// its turn may need a step elsewhere, of about the same size.
     ///
     /// ```
     /// let seen = guira::GrowingFilter::builder().capacity(1_000).seed(1).build().unwrap();
     /// let (before, growth) = (seen.size_in_bytes(), seen.next_growth().unwrap());
-    /// (0..).take_while(|_| seen.size_in_bytes() == before).for_each(|key| seen.insert(&key).unwrap());
+    /// let keys = (0..).take_while(|_| seen.size_in_bytes() == before);
+    /// keys.for_each(|key| seen.insert(&key).unwrap());
     /// assert_eq!(seen.size_in_bytes(), before + growth);
     /// ```
     #[must_use]
@@ -64,8 +65,7 @@ impl<C: Contents, S> Filter<C, Growing, S> {
     /// number of bytes that [`size_in_bytes`](Self::size_in_bytes) fell by.
     ///
     /// Every item stays, and so does every copy of it, and the target rate still holds. Items have
-    /// more aliases afterwards: for an item that is present, [`count`](Self::count) may rise. Two
-    /// filters with equal histories, each written by one thread, shrink alike, and then grow alike.
+    /// more aliases afterwards, so [`count`](Self::count) may rise.
     ///
     /// Gives up buckets, down to as many as the items need at the load at which the filter grows,
     /// but no fewer than it had at first. This takes no other memory. It takes the time of a lookup

@@ -239,10 +239,6 @@ macro_rules! hasher {
                 $state.add_integer(value as u64);
                 $state.add_integer((value >> 64) as u64);
             }
-            #[inline]
-            fn write_i128(&mut $self, value: i128) {
-                $self.write_u128(value as u128);
-            }
         }
     };
 }

@@ -16,12 +16,12 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
     /// was inserted within the window.
     ///
     /// Acquires no lock and writes nothing. Reads three cache lines: two buckets, whose loads
-    /// overlap, and the stripe. (There are few stripes, so they tend to stay in a cache.) It retries
-    /// if it found no match and another thread cleared a slot of the same stripe, or began a
-    /// generation of an expiring filter, meanwhile. (A `CuckooFilter` with a semi-sorted layout also
-    /// retries once if a part of a fingerprint matches by chance. In a filter that grows, a lookup
-    /// of a bucket that was split a moment ago may go on to another one.) A call that returns `true`
-    /// happens after the insert that it found.
+    /// overlap, and the stripe. (There are few stripes, so they tend to stay in a cache.) It
+    /// retries if it found no match and another thread cleared a slot of the same stripe, or began
+    /// a generation of an expiring filter, meanwhile. (A `CuckooFilter` with a semi-sorted layout
+    /// also retries once if a part of a fingerprint matches by chance. In a filter that grows, a
+    /// lookup of a bucket that was split a moment ago may go on to another one.) A call that
+    /// returns `true` happens after the insert that it found.
     ///
     /// ```
     /// let filter = guira::CuckooFilter::with_capacity(100);
@@ -42,8 +42,8 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
     /// of keys found.
     ///
     /// Each lookup takes effect on its own, as [`contains`](Self::contains) does, and in any order:
-    /// the batch is no snapshot. (If another thread inserts first `a` and then `b`, a batch may find
-    /// `b` and not `a`, whichever comes first in the slice.)
+    /// the batch is no snapshot. (If another thread inserts first `a` and then `b`, a batch may
+    /// find `b` and not `a`, whichever comes first in the slice.)
     ///
     /// The cache lines of dozens of keys are in flight at once, and vector instructions (AVX-512 or
     /// AVX2, where the processor has them) compare several keys per step. Fewer than 6 keys are

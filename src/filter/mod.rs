@@ -40,8 +40,8 @@ pub use snapshot::{Dump, LoadError, Loader, Snapshot};
 /// A set of items that takes a few bits per item and is shared by any number of threads.
 ///
 /// `C` is what it keeps of each key, `G` whether it grows, and `S` its hasher. Users write one of
-/// [six names](crate#two-axes), whose pages list the methods that they have. An *item* is a key in a
-/// set, a key with a value in a map, and a key with the generation of its insert in an expiring
+/// [six names](crate#two-axes), whose pages list the methods that they have. An *item* is a key in
+/// a set, a key with a value in a map, and a key with the generation of its insert in an expiring
 /// filter. What follows holds for all of them, with what the pages of maps and expiring filters
 /// add. Code can be generic over filters by their [`kind`], or by the trait [`Contains`].
 ///
@@ -65,8 +65,8 @@ pub use snapshot::{Dump, LoadError, Loader, Snapshot};
 ///
 /// The filter knows items by their fingerprints alone. Two items with the same fingerprint and the
 /// same buckets are *aliases*. Removing an item that was never inserted can take a copy that
-/// belongs to an alias, whose lookups then miss it. The caller's own records (the cache, the table
-/// of flows, the store behind the filter) tell what was inserted; the filter cannot.
+/// belongs to an alias, whose lookups then miss it. The caller's own records (the cache, the store
+/// behind the filter) tell what was inserted; the filter cannot.
 ///
 /// An `insert_unique` that returned `Found` inserted nothing. What it found may be an alias.
 /// **Its caller owns no copy, and must not remove one.** If several callers may add and remove the
@@ -87,12 +87,10 @@ pub use snapshot::{Dump, LoadError, Loader, Snapshot};
 /// - A thread that stops in the middle of an operation never delays a lookup, nor an insert into a
 ///   bucket with an empty slot, apart from the exception that
 ///   [`insert`](CuckooFilter#method.insert) names. It can delay the operations that need the lock
-///   that it holds. Each lock is part of a *stripe*, which serves some of the fingerprints: by
-///   default 1/2048 of them in a `CuckooFilter` of 2 MiB and more (one fingerprint, if fingerprints
-///   have 11 bits or less), and up to 1/32 in a smaller one. In a filter that grows, the number of
-///   stripes follows from its first size: up to 1/16 of the fingerprints share one. Operations on
-///   the whole filter (`clear`, `clone`, `write_to`) that wait for the lock can delay all operations
-///   that take a lock.
+///   that it holds. Each lock is part of a *stripe*, which serves some of the fingerprints:
+///   [`writers`](FilterBuilder::writers) says how many stripes there are. Operations on the whole
+///   filter (`clear`, `clone`, `write_to`) that wait for the lock can delay all operations that
+///   take a lock. ([All operations](crate::docs::verification#progress).)
 ///
 /// # Panics
 ///

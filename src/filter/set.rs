@@ -41,8 +41,7 @@ pub type CuckooFilter<S = StableHashBuilder> = Filter<Set, Fixed, S>;
 /// let seen = GrowingFilter::builder().false_positive_rate(0.01).build().unwrap();
 /// seen.insert_batch(0..100_000).unwrap();
 /// assert!(seen.contains(&99_999) && seen.false_positive_rate() <= 0.01);
-/// let bits = seen.size_in_bytes() * 8;
-/// assert!(bits < 21 * seen.len());
+/// assert!(seen.size_in_bytes() * 8 < 21 * seen.len());
 /// ```
 ///
 /// # Growth
@@ -208,12 +207,8 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
     ///
     /// ```
     /// let filter = guira::CuckooFilter::with_capacity(1_000);
-    /// let keys: Vec<u32> = (0..1_000).collect();
-    /// if let Err(error) = filter.insert_batch(&keys) {
-    ///     for (position, reason) in error.failures() {
-    ///         eprintln!("{}: {reason}", keys[position]);
-    ///     }
-    /// }
+    /// filter.insert_batch(&["udp", "tcp"]).unwrap();
+    /// filter.insert_batch(0..900).unwrap();
     /// ```
     pub fn insert_batch<K: Key>(
         &self,

@@ -4,7 +4,7 @@
 use alloc::vec::Vec;
 use core::{cell::Cell, num::NonZero};
 
-use super::{Content, Engine, Lookups};
+use super::{Content, Engine, Lookups, bytes_of};
 #[cfg(feature = "std")]
 use crate::filter::snapshot::{Form, LoadError, Saved, Words, field};
 #[cfg(feature = "std")]
@@ -61,7 +61,7 @@ where
         let clock = settings.new_clock();
         let addressing = Addressing::holding(buckets, P::of(layout, clock));
         let table = FixedTable::with_stripes(addressing, stripes, huge_pages);
-        let mut table = table.ok_or_else(|| Settings::out_of_memory(buckets))?;
+        let mut table = table.ok_or(BuildError::OutOfMemory { bytes: bytes_of(buckets) })?;
         table.set_clock(clock);
         settings.bytes_left(Some(table.size_in_bytes()), stripes)?;
         let capacity = named_capacity(settings);

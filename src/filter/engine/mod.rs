@@ -157,12 +157,12 @@ pub(crate) trait Content: Payload + Send + Sync + 'static {
     }
 }
 
-impl Settings {
-    /// The error of a system that refuses the memory for this many buckets.
-    pub(super) fn out_of_memory(buckets: u64) -> BuildError {
-        BuildError::OutOfMemory { bytes: usize::try_from(buckets * 8).unwrap_or(usize::MAX) }
-    }
+/// Bytes of this many buckets.
+pub(super) fn bytes_of(buckets: u64) -> usize {
+    usize::try_from(buckets * 8).unwrap_or(usize::MAX)
+}
 
+impl Settings {
     /// The clock of a new engine, if its items expire.
     pub(super) fn new_clock(&self) -> Option<ClockState> {
         let window = self.window?;
@@ -225,7 +225,7 @@ pub(crate) trait Engine: Lookups + Saved + Sized + Send + Sync + 'static {
 
     /// The error of a system that refuses the memory of this engine.
     fn out_of_memory(&self) -> BuildError {
-        Settings::out_of_memory(self.buckets())
+        BuildError::OutOfMemory { bytes: bytes_of(self.buckets()) }
     }
 
     /// Removes every item. Returns the number of slots that were cleared.
@@ -292,9 +292,9 @@ pub(crate) trait Engine: Lookups + Saved + Sized + Send + Sync + 'static {
     }
 }
 
-/// Inserts each of many items that is absent, by `insert`, which returns whether it was. Writes which
-/// items were added, adds 1 to `count` for each of them, and calls `failed` with the positions of
-/// those that failed, until it breaks. The rest of `added` stays as it was.
+/// Inserts each of many items that is absent, by `insert`, which returns whether it was. Writes
+/// which items were added, adds 1 to `count` for each of them, and calls `failed` with the
+/// positions of those that failed, until it breaks. The rest of `added` stays as it was.
 #[inline]
 fn insert_absent_items<L, S: Words<L>>(
     table: &Table<S>,

@@ -2,7 +2,7 @@
 
 use core::num::NonZero;
 
-use super::{Content, Engine, Lookups};
+use super::{Content, Engine, Lookups, bytes_of};
 #[cfg(guira_vectors)]
 use crate::table::ContainsOne;
 use crate::{
@@ -58,14 +58,14 @@ where
         let stripes = Stripes::count_for_growing(first_buckets, writers);
         let limits = Limits { buckets: max_buckets, load: choice.load() };
         // A first check before anything is allocated, without the small parts.
-        let bytes = usize::try_from(first_buckets * 8).ok();
-        settings.bytes_left(bytes, stripes)?;
+        let bytes = bytes_of(first_buckets);
+        settings.bytes_left(Some(bytes), stripes)?;
         let memory = (settings.reserve, settings.huge_pages);
         let clock = settings.new_clock();
         let table = with_growing_layout!(layout, L => {
             GrowingTable::holding::<L>(P::of(layout, clock), first_buckets, limits, stripes, memory)
         });
-        let mut table = table.ok_or_else(|| Settings::out_of_memory(first_buckets))?;
+        let mut table = table.ok_or(BuildError::OutOfMemory { bytes })?;
         table.set_clock(clock);
         let limit = settings.bytes_left(Some(table.size_in_bytes()), stripes)?;
         table.set_max_bytes(limit);

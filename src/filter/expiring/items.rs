@@ -29,11 +29,9 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// that come often.
     ///
     /// # Errors
-    /// - [`InsertError::Full`] if no slot within reach is empty or has expired;
-    /// - [`InsertError::TooManyCopies`] if the item's two buckets hold only copies of it and its
-    ///   aliases that have not expired.
-    ///
-    /// On an error the filter holds the same items as before.
+    /// [`InsertError::Full`] if no slot within reach is empty or has expired, and
+    /// [`InsertError::TooManyCopies`] if the item's two buckets hold only copies of it and its
+    /// aliases that have not expired. The filter holds the same items as before.
     ///
     /// ```
     /// let seen = guira::ExpiringFilter::with_capacity(1_000);
@@ -82,10 +80,10 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// [`New`](Insertion::New) with its generation if it was inserted, and
     /// [`Found`](Insertion::Found) otherwise.
     ///
-    /// If calls with the same item overlap, at most one of them inserts it, until that insert expires, or is removed,
-    /// cleared, or evicted. An item that is found is not refreshed: it is forgotten a window after
-    /// the insert. `Found` can be due to an alias, with the probability of a false positive.
-    /// **If this returns `Found`, you own no copy and must not call [`remove`](Self::remove).**
+    /// If calls with the same item overlap, at most one of them inserts it, until that insert
+    /// expires, or is removed, cleared, or evicted. An item that is found is not refreshed. `Found`
+    /// can be due to an alias, with the probability of a false positive. **If this returns `Found`,
+    /// you own no copy and must not call [`remove`](Self::remove).**
     ///
     /// Acquires the lock of the item's stripe. Reads two cache lines, and writes one and the
     /// stripe.
@@ -95,12 +93,9 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// expired. In a full filter, the call still returns `Found` for an item that is found.
     ///
     /// ```
-    /// let seen = guira::ExpiringFilter::builder().capacity(1_000).window(1).build().unwrap();
+    /// let seen = guira::ExpiringFilter::with_capacity(1_000);
     /// assert!(seen.insert_unique("nonce").unwrap().is_new());
     /// assert!(!seen.insert_unique("nonce").unwrap().is_new()); // a replay
-    /// seen.advance();
-    /// seen.advance();
-    /// assert!(seen.insert_unique("nonce").unwrap().is_new());
     /// ```
     #[doc(alias = "check_and_set")]
     #[doc(alias = "test_and_add")]
@@ -119,19 +114,15 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// Use it where it is better to forget an old item early than to refuse a new one. **The
     /// promise that an item is found for a window no longer holds in a filter on which this is
     /// called, and nobody may [`remove`](Self::remove) anything from it**: the item may be gone,
-    /// and an alias of it would lose its copy. It also inserts an item that is already present. So
-    /// if several threads call it after [`insert_unique`](Self::insert_unique) was refused, each of
-    /// them inserts the item.
+    /// and an alias of it would lose its copy. It also inserts an item that is already present.
     ///
-    /// First tries to insert the item as [`insert`](Self::insert) does, with its search for room:
-    /// in a full filter, this takes most of the time. Then acquires the lock of the stripe of the
-    /// item that it replaces.
+    /// First tries to insert the item as [`insert`](Self::insert) does, with its search for room.
+    /// Then acquires the lock of the stripe of the item that it replaces.
     ///
     /// ```
     /// let seen = guira::ExpiringFilter::with_capacity(100);
     /// let replaced = (0..1_000).filter(|key| seen.insert_evicting(key)).count();
-    /// assert_eq!(seen.len(), 1_000 - replaced);
-    /// assert!(seen.contains(&999));
+    /// assert!(seen.len() == 1_000 - replaced && seen.contains(&999));
     /// ```
     #[doc(alias = "force_insert")]
     pub fn insert_evicting<K: Key + ?Sized>(&self, key: &K) -> bool {
@@ -144,8 +135,8 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// The item is found for a whole window from now on, even if it was inserted for a shorter
     /// life. Of several copies (its own, or those of its aliases), the oldest is refreshed: one of
     /// this generation may be that of an alias, whose removal would take it. **Nobody may
-    /// [`remove`](Self::remove) an item that is refreshed: it is left to expire.** `true` can be due
-    /// to an alias: then this item is found only as long as the alias's copy stays.
+    /// [`remove`](Self::remove) an item that is refreshed: it is left to expire.** `true` can be
+    /// due to an alias: then this item is found only as long as the alias's copy stays.
     ///
     /// Acquires the lock of the item's stripe. Reads two cache lines. Writes the stripe, and one of
     /// the lines unless the copy is of this generation. Lookups find the item meanwhile.
@@ -154,9 +145,8 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     ///
     /// ```
     /// let seen = guira::ExpiringFilter::builder().capacity(1_000).window(1).build().unwrap();
-    /// let touch = |key: &str| seen.refresh(key) || seen.insert(key).is_ok();
     /// for _ in 0..5 {
-    ///     assert!(touch("session"));
+    ///     assert!(seen.refresh("session") || seen.insert("session").is_ok());
     ///     seen.advance();
     /// }
     /// assert!(seen.contains("session") && seen.len() == 1);
@@ -174,7 +164,8 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// [contract](crate::ExpiringFilter#the-contract-of-removal). Returns `false`, and removes
     /// nothing, if the item has expired.
     ///
-    /// Acquires the lock of the item's stripe. Reads two cache lines, and writes one and the stripe.
+    /// Acquires the lock of the item's stripe. Reads two cache lines, and writes one and the
+    /// stripe.
     ///
     /// ```
     /// let seen = guira::ExpiringFilter::with_capacity(1_000);
@@ -233,9 +224,9 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     ///
     /// Each item is inserted as by [`insert_unique`](Self::insert_unique), in their order, and each
     /// in the generation that is current then. Their generations are not returned, so nobody may
-    /// remove them. An item that occurs twice in the batch is added once, unless it expires, or is cleared
-    /// or evicted, during the call. If the hashing of an item panics, some of the items before it
-    /// may not have been tried: `added` tells which were added.
+    /// remove them. An item that occurs twice in the batch is added once, unless it expires, or is
+    /// cleared or evicted, during the call. If the hashing of an item panics, some of the items
+    /// before it may not have been tried: `added` tells which were added.
     ///
     /// # Errors
     /// [`InsertBatchError`] lists the items that were not found and could not be added. `added` is

@@ -13,18 +13,13 @@ use super::{
 /// Use it for duplicates in a stream, replayed nonces and tokens, and whatever else matters only
 /// for a while. Time passes in *generations*: [`advance`](Filter::advance) begins the next one, or
 /// [`tick`](Filter::tick) does so when it is due by a clock that the caller passes. All else is as
-/// in a [`CuckooFilter`](crate::CuckooFilter): any number of threads share a filter, and lookups
-/// acquire no lock and write nothing. An item takes 16.7 bits with the default window of 13
-/// generations, at 0.19 % false positives. A [`GrowingExpiringFilter`] needs no capacity.
+/// in a [`CuckooFilter`](crate::CuckooFilter). An item takes 16.7 bits with the default window of
+/// 13 generations, at 0.19 % false positives. [`docs::expiry`](crate::docs::expiry) has recipes.
 ///
 /// ```
-/// use guira::ExpiringFilter;
-///
-/// let seen = ExpiringFilter::builder().capacity(100_000).window(2).build().unwrap();
+/// let seen = guira::ExpiringFilter::builder().capacity(100_000).window(1).build().unwrap();
 /// assert!(seen.insert_unique("nonce 17").unwrap().is_new());
 /// assert!(!seen.insert_unique("nonce 17").unwrap().is_new()); // a replay
-///
-/// seen.advance();
 /// seen.advance();
 /// assert!(seen.contains("nonce 17"));
 /// seen.advance();
@@ -45,12 +40,10 @@ use super::{
 /// Here, "after" means that one call happened before the other. In between, what overlaps an
 /// `advance` may be ordered before or after it.
 ///
-/// - An item that is [inserted for n generations](Filter::insert_for) has a past generation as its
-///   g.
-/// - An item that is [refreshed](Filter::refresh) gets the generation that is current at some
-///   moment of that call.
-/// - An insert that takes so long that its item expires meanwhile (because its thread is suspended)
-///   may leave an item that is not found, or one that is found later, for another window.
+/// An item that is [inserted for n generations](Filter::insert_for) has a past generation as its g,
+/// and one that is [refreshed](Filter::refresh) that of some moment of the call. An insert that
+/// takes so long that its item expires meanwhile (because its thread is suspended) may leave an
+/// item that is not found, or one that is found later, for another window.
 ///
 /// With a [`time_to_live`](crate::FilterBuilder::time_to_live), and if [`tick`](Filter::tick)
 /// begins all generations, an item that is inserted for the whole window is found
@@ -135,23 +128,17 @@ pub type ExpiringFilter<S = StableHashBuilder> = Filter<Expiring, Fixed, S>;
 /// slots hold a fingerprint and a generation.
 ///
 /// Use it if you do not know how many items will come within a window. It grows to what the busiest
-/// time needs, as a [`GrowingFilter`](crate::GrowingFilter#growth) does, a few buckets at a time,
-/// and keeps its target false-positive rate. An insert sweeps what has expired before it splits
-/// buckets. So a filter to which as many items come in each generation as expire keeps its size.
-/// After a peak, [`shrink_to_fit`](Filter::shrink_to_fit) releases memory.
+/// time needs, as a [`GrowingFilter`](crate::GrowingFilter#growth) does. An insert sweeps what has
+/// expired before it splits buckets. So a filter to which as many items come in each generation as
+/// expire keeps its size. After a peak, [`shrink_to_fit`](Filter::shrink_to_fit) releases memory.
 ///
 /// ```
-/// use guira::GrowingExpiringFilter;
-///
-/// let seen = GrowingExpiringFilter::builder().capacity(1_000).window(5).build().unwrap();
+/// let seen = guira::GrowingExpiringFilter::builder().window(5).build().unwrap();
 /// for generation in 0..20 {
-///     for item in 0..10_000 {
-///         seen.insert(&(generation, item)).unwrap();
-///     }
+///     seen.insert_batch((0..10_000).map(|item| (generation, item))).unwrap();
 ///     seen.advance();
 /// }
-/// assert_eq!(seen.len(), 5 * 10_000); // the others have expired
-/// assert!(seen.capacity() < 80_000);
+/// assert!(seen.len() == 5 * 10_000 && seen.capacity() < 80_000); // the others have expired
 /// ```
 ///
 /// The promises and the contracts are those of an [`ExpiringFilter`], and the errors those of a
@@ -160,8 +147,8 @@ pub type ExpiringFilter<S = StableHashBuilder> = Filter<Expiring, Fixed, S>;
 /// - **Memory.** A stamp takes bits of the slot, so the layout depends on the window.
 ///   [`Layout::growing`](crate::Layout::growing) lists what fits. Without a target, the rate is at
 ///   most 0.5 % after all doublings.
-/// - **Removal** returns `false` in one more case. A slot that was filled later can know more of its
-///   item than an older one. If an item, or one of its aliases, has such a younger copy, and
+/// - **Removal** returns `false` in one more case. A slot that was filled later can know more of
+///   its item than an older one. If an item, or one of its aliases, has such a younger copy, and
 ///   anything was refreshed within the window, the filter cannot tell which copy may go. Then the
 ///   older copy is left to expire.
 /// - **[`len`](Filter::len)** is exact as long as nothing is refreshed or evicted. Otherwise it may

@@ -85,8 +85,8 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
     /// Returns a value of a key, or `None` if the key is not in the map.
     ///
     /// If the key has several [`values`](Self::values), or an alias in the map, it is [any one of
-    /// them](crate::CuckooMap#what-a-lookup-may-return). Acquires no lock, writes nothing, and reads
-    /// what [`contains`](crate::CuckooMap#method.contains) reads. A call that returns a value
+    /// them](crate::CuckooMap#what-a-lookup-may-return). Acquires no lock, writes nothing, and
+    /// reads what [`contains`](crate::CuckooMap#method.contains) reads. A call that returns a value
     /// happens after the insert or the replacement that it found.
     ///
     /// ```
@@ -112,10 +112,8 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
     /// ```
     /// let runs = guira::CuckooMap::with_capacity(1_000);
     /// runs.insert("ani", 7).unwrap();
-    /// runs.insert("ani", 12).unwrap();
     /// for run in runs.values("ani") {
-    ///     // Search this run of the store for the key.
-    ///     assert!([7, 12].contains(&run));
+    ///     assert_eq!(run, 7); // Search this run of the store for the key.
     /// }
     /// ```
     #[must_use]
@@ -193,11 +191,7 @@ impl<G: Growth, S> Filter<Map, G, S> {
     /// Returns the number of bits of a value. Values from 0 to `2^value_bits - 1` fit.
     ///
     /// ```
-    /// use guira::{CuckooMap, InsertError};
-    ///
-    /// let map = CuckooMap::with_capacity(100);
-    /// assert_eq!(map.value_bits(), 8);
-    /// assert_eq!(map.insert("ani", 256), Err(InsertError::ValueTooLarge));
+    /// assert_eq!(guira::CuckooMap::with_capacity(100).value_bits(), 8);
     /// ```
     #[must_use]
     pub fn value_bits(&self) -> u32 {
@@ -231,15 +225,9 @@ impl<G: Growth, S> FilterBuilder<Map, G, S> {
     /// meets the target.
     ///
     /// ```
-    /// use guira::{CuckooMap, Layout};
-    ///
-    /// let builder = CuckooMap::builder().capacity(1_000_000);
-    /// let small = builder.clone().value_bits(4).build().unwrap();
-    /// assert_eq!(small.layout(), Layout::with_values(4, 4).unwrap());
+    /// let small = guira::CuckooMap::builder().capacity(1_000_000).value_bits(4).build().unwrap();
+    /// assert_eq!(small.layout(), guira::Layout::with_values(4, 4).unwrap());
     /// assert!(small.size_in_bytes() * 8 < 17_300_000); // as `CuckooFilter::with_capacity`
-    ///
-    /// let large = builder.value_bits(16).build().unwrap();
-    /// assert_eq!(large.layout(), Layout::with_values(2, 16).unwrap());
     /// ```
     pub fn value_bits(mut self, bits: u32) -> Self {
         self.settings.value_bits = Some(bits);

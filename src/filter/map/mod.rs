@@ -14,12 +14,10 @@ pub use values::Values;
 /// hold a fingerprint and a value.
 ///
 /// An *item* of a map is a key with a value. The map stores a fingerprint of the key, and not the
-/// key itself: an item with a value of 4 bits takes 16.7 bits. A lookup can return the value
-/// of another key, with the probability of a false positive, but it never misses a key that is in
-/// the map. Values have 8 bits, or 0 to 16 bits as set by
-/// [`value_bits`](crate::FilterBuilder::value_bits). All else is as in a
-/// [`CuckooFilter`](crate::CuckooFilter): any number of threads share a map, lookups acquire no
-/// lock and write nothing, and items can be removed.
+/// key itself: an item with a value of 4 bits takes 16.7 bits. A lookup can return the value of
+/// another key, with the probability of a false positive, but it never misses a key that is in the
+/// map. Values have 8 bits, or as many as [`value_bits`](crate::FilterBuilder::value_bits) sets.
+/// All else is as in a [`CuckooFilter`](crate::CuckooFilter).
 ///
 /// ```
 /// use guira::CuckooMap;

@@ -13,9 +13,9 @@ use crate::{
 /// [`Filter::dump`].
 ///
 /// It holds the header and the checksums, which take one byte for each 8192 bytes of the buckets
-/// (and in a filter that grows four bytes for each of the few buckets that were split ahead of their
-/// turn), and no reference to the filter. Every call gets the filter again. So a server with one
-/// thread can serve other requests between two calls, and other threads can look items up.
+/// (and in a filter that grows four bytes for each of the few buckets that were split ahead of
+/// their turn), and no reference to the filter. Every call gets the filter again. So a server with
+/// one thread can serve other requests between two calls, and other threads can look items up.
 ///
 /// ```
 /// use guira::CuckooFilter;

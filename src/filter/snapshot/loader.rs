@@ -206,9 +206,9 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
     /// Receives the next bytes of the snapshot, however many: all of them or, if it returns an
     /// error, none.
     ///
-    /// The checksums follow the buckets. So a push may accept wrong bytes, and a later one is refused
-    /// because of them. If the right bytes are refused too, the load must start again with a new
-    /// loader.
+    /// The checksums follow the buckets. So a push may accept wrong bytes, and a later one is
+    /// refused because of them. If the right bytes are refused too, the load must start again with
+    /// a new loader.
     ///
     /// # Errors
     /// [`LoadError`], with a variant for each possible cause. After an error, or a panic of the
