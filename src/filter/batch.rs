@@ -1,72 +1,39 @@
 //! Batches: their hashes, and their outcomes.
 
-use core::{hash::BuildHasher, ops::ControlFlow};
+use core::ops::ControlFlow;
 
-use super::{InsertMask, Key};
+use super::InsertMask;
 use crate::{
     InsertError,
     batch_error::{Failed, MAX_BEGUN},
-    table::{INTERLEAVED, MAX_BURST, ShardedCounter, Source},
+    table::{INTERLEAVED, MAX_BURST, MIN_BATCH, ShardedCounter, Source},
 };
 
 /// The hashes of a batch.
-pub(super) trait Batch: Sized {
-    /// The number of hashes; of an iterator, the upper bound that it knows, or else `usize::MAX`.
-    fn at_most(&self) -> usize;
-
+pub(super) struct Batch<'a, I> {
+    /// All of them, if they are in a slice.
+    pub(super) slice: Option<&'a [u64]>,
     /// The hashes, one by one.
-    fn hashes(self) -> impl Iterator<Item = u64>;
+    pub(super) each: I,
+}
+
+impl<I: Iterator<Item = u64>> Batch<'_, I> {
+    /// Returns whether the batch is so small that its items are processed one by one.
+    #[inline]
+    pub(super) fn is_small(&self) -> bool {
+        self.each.size_hint().1.is_some_and(|most| most < MIN_BATCH)
+    }
 
     /// Calls a function with the hashes in the form that the engine takes.
-    fn with<R>(self, operation: impl FnOnce(Source<'_>) -> R) -> R;
-}
-
-/// A slice of keys, with the hasher of the filter.
-pub(super) struct Keys<'a, K, S> {
-    pub(super) keys: &'a [K],
-    pub(super) hasher: &'a S,
-}
-
-impl<K: Key, S: BuildHasher> Batch for Keys<'_, K, S> {
     #[inline]
-    fn at_most(&self) -> usize {
-        self.keys.len()
-    }
-
-    #[inline]
-    fn hashes(self) -> impl Iterator<Item = u64> {
-        self.keys.iter().map(|key| key.hash_with(self.hasher).0)
-    }
-
-    #[inline]
-    fn with<R>(self, operation: impl FnOnce(Source<'_>) -> R) -> R {
-        match K::as_hashes(self.keys) {
+    pub(super) fn with<R>(mut self, operation: impl FnOnce(Source<'_>) -> R) -> R {
+        match self.slice {
             Some(hashes) => operation(Source::Slice(hashes)),
-            None => Each(self.hashes()).with(operation),
+            None => operation(Source::Blocks(&mut |block| {
+                let hashes = block.iter_mut().zip(self.each.by_ref());
+                hashes.map(|(place, hash)| *place = hash).count()
+            })),
         }
-    }
-}
-
-/// Hashes that an iterator computes.
-pub(super) struct Each<I>(pub(super) I);
-
-impl<I: Iterator<Item = u64>> Batch for Each<I> {
-    #[inline]
-    fn at_most(&self) -> usize {
-        self.0.size_hint().1.unwrap_or(usize::MAX)
-    }
-
-    #[inline]
-    fn hashes(self) -> impl Iterator<Item = u64> {
-        self.0
-    }
-
-    #[inline]
-    fn with<R>(mut self, operation: impl FnOnce(Source<'_>) -> R) -> R {
-        operation(Source::Blocks(&mut |block| {
-            let hashes = block.iter_mut().zip(self.0.by_ref());
-            hashes.map(|(place, hash)| *place = hash).count()
-        }))
     }
 }
 

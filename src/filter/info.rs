@@ -7,7 +7,10 @@ use super::{
     engine::Engine,
     kind::{Contents, Growth},
 };
-use crate::{Layout, table::Kernel};
+use crate::{
+    Layout,
+    table::{Clock as _, Kernel},
+};
 
 impl<C: Contents, G: Growth, S> Filter<C, G, S> {
     /// Returns the number of items in the filter, duplicates counted.
@@ -25,7 +28,8 @@ impl<C: Contents, G: Growth, S> Filter<C, G, S> {
     #[must_use]
     pub fn len(&self) -> usize {
         // While writers run, the sum can be negative, or more than there ever were at once.
-        usize::try_from(self.engine.len(self.items.sum())).unwrap_or(0).min(self.slots())
+        let len = self.engine.table().clock().visible_slots().unwrap_or_else(|| self.items.sum());
+        usize::try_from(len).unwrap_or(0).min(self.slots())
     }
 
     /// Returns whether the filter holds no item. Exact if no writer runs.
@@ -148,7 +152,7 @@ impl<C: Contents, G: Growth, S> Filter<C, G, S> {
     #[cfg(feature = "stats")]
     #[must_use]
     pub fn stats(&self) -> crate::Stats {
-        self.engine.stats()
+        self.engine.table().stats()
     }
 
     /// Returns the hasher of the items.
@@ -175,7 +179,7 @@ impl<C: Contents, G: Growth, S> fmt::Debug for Filter<C, G, S> {
             .field("layout", &self.layout())
             .field("false_positive_rate", &self.false_positive_rate());
         #[cfg(feature = "stats")]
-        fields.field("stats", &self.engine.stats());
+        fields.field("stats", &self.stats());
         fields.finish_non_exhaustive()
     }
 }

@@ -4,7 +4,7 @@ use core::hash::{BuildHasher, Hash};
 
 use super::{
     Filter,
-    batch::{Batch, Keys},
+    batch::Batch,
     kind::{Contents, Growth},
 };
 use crate::table::{Hashes, mix};
@@ -136,8 +136,12 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
 
     /// The keys of a batch.
     #[inline]
-    pub(super) fn keys<'a, K: Key>(&'a self, keys: &'a [K]) -> Keys<'a, K, S> {
-        Keys { keys, hasher: &self.hasher }
+    pub(super) fn keys<'a, K: Key>(
+        &'a self,
+        keys: &'a [K],
+    ) -> Batch<'a, impl Iterator<Item = u64>> {
+        let each = keys.iter().map(|key| key.hash_with(&self.hasher).0);
+        Batch { slice: K::as_hashes(keys), each }
     }
 }
 
@@ -151,7 +155,7 @@ impl<C: Contents, G: Growth, S> Filter<C, G, S> {
     #[inline]
     pub(super) fn with<R>(
         &self,
-        batch: impl Batch,
+        batch: Batch<'_, impl Iterator<Item = u64>>,
         operation: impl FnOnce(&mut Hashes<'_>) -> R,
     ) -> R {
         batch.with(|source| operation(&mut Hashes::new(source, self.mixing_seed)))

@@ -78,22 +78,8 @@ impl<C: Permanent, G: Growth, S: BuildHasher> Filter<C, G, S> {
     /// ```
     #[doc(alias = "union")]
     pub fn merge(&self, other: &Self) -> Result<(), MergeError> {
-        self.check_mergeable(other)?;
-        let Merged { change, outcome } = self.engine.merge(&other.engine);
-        self.items.add(change);
-        outcome.map_err(|refusal| match refusal {
-            MergeRefusal::OutOfMemory => {
-                MergeError::OutOfMemory { bytes: bytes_of(other.engine.buckets()) }
-            }
-            MergeRefusal::Full { fitted, items } => MergeError::Full { fitted, items },
-            MergeRefusal::TooManyCopies => MergeError::TooManyCopies,
-        })
-    }
-
-    /// Checks that both filters store an item in the same way.
-    fn check_mergeable(&self, other: &Self) -> Result<(), MergeError> {
-        let ((layout, buckets), (other_layout, other_buckets)) =
-            (self.engine.first(), other.engine.first());
+        let (layout, buckets) = self.engine.first();
+        let (other_layout, other_buckets) = other.engine.first();
         if layout != other_layout {
             return Err(MergeError::Layout { this: layout, other: other_layout });
         }
@@ -106,6 +92,14 @@ impl<C: Permanent, G: Growth, S: BuildHasher> Filter<C, G, S> {
         if hasher_check(&self.hasher) != hasher_check(&other.hasher) {
             return Err(MergeError::Hasher);
         }
-        Ok(())
+        let Merged { change, outcome } = self.engine.merge(&other.engine);
+        self.items.add(change);
+        outcome.map_err(|refusal| match refusal {
+            MergeRefusal::OutOfMemory => {
+                MergeError::OutOfMemory { bytes: bytes_of(other.engine.buckets()) }
+            }
+            MergeRefusal::Full { fitted, items } => MergeError::Full { fitted, items },
+            MergeRefusal::TooManyCopies => MergeError::TooManyCopies,
+        })
     }
 }

@@ -197,7 +197,7 @@ impl<C: Contents, G: Growth, S> Filter<C, G, S> {
     /// A filter of this engine, which holds this many items, or `None` if the system refuses the
     /// memory.
     fn from_parts(engine: C::Engine<G>, seed: u64, items: u64, hasher: S) -> Option<Self> {
-        let counter = ShardedCounter::new(ShardedCounter::limit_beside(engine.stripes()))?;
+        let counter = ShardedCounter::new(ShardedCounter::limit_beside(engine.table().stripes()))?;
         counter.add(items as i64);
         Some(Self { engine, seed, mixing_seed: mixing_seed(seed), items: counter, hasher })
     }

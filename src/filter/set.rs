@@ -4,7 +4,7 @@ use core::hash::BuildHasher;
 
 use super::{
     Filter, InsertMask, Insertion, Key, StableHashBuilder,
-    batch::{Batch, CountChange, Each, Keys, check_lengths, insert_singly, pass_on, unique_burst},
+    batch::{Batch, CountChange, check_lengths, insert_singly, pass_on, unique_burst},
     engine::SetEngine,
     kind::{Fixed, Growing, Growth, Set},
 };
@@ -214,8 +214,8 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
         &self,
         keys: impl IntoIterator<Item = K>,
     ) -> Result<(), InsertBatchError> {
-        let hashes = keys.into_iter().map(|key| key.hash_with(&self.hasher).0);
-        Failures::of(|failed| self.insert_each(Each(hashes.fuse()), failed))
+        let each = keys.into_iter().map(|key| key.hash_with(&self.hasher).0).fuse();
+        Failures::of(|failed| self.insert_each(Batch { slice: None, each }, failed))
     }
 
     /// As `insert_batch`. Returns the number of items that were added. For the C interface.
@@ -255,7 +255,7 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
         added: &mut [bool],
     ) -> Result<usize, InsertBatchError> {
         let mut failures = Failures::default();
-        let count = self.insert_unique_each(self.keys(keys), added, &mut failures.adding());
+        let count = self.insert_unique_each(keys, added, &mut failures.adding());
         failures.check_unique(count, keys.len())
     }
 
@@ -268,7 +268,7 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
         added: &mut [bool],
         failed: impl FnMut(usize, InsertError),
     ) -> usize {
-        self.insert_unique_each(self.keys(keys), added, &mut pass_on(failed))
+        self.insert_unique_each(keys, added, &mut pass_on(failed))
     }
 
     /// Inserts those of up to 64 keys that are absent, and returns the outcomes as masks.
@@ -288,7 +288,7 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
     #[track_caller]
     pub fn insert_unique_mask<K: Key>(&self, keys: &[K]) -> InsertMask {
         unique_burst(keys.len(), |added, failed| {
-            self.insert_unique_each(self.keys(keys), added, failed);
+            self.insert_unique_each(keys, added, failed);
         })
     }
 
@@ -331,19 +331,19 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
     #[track_caller]
     fn insert_unique_each<K: Key>(
         &self,
-        batch: Keys<'_, K, S>,
+        keys: &[K],
         added: &mut [bool],
         failed: &mut Failed<'_>,
     ) -> usize {
-        check_lengths(batch.keys.len(), added.len());
+        check_lengths(keys.len(), added.len());
         added.fill(false);
         let mut change = CountChange::additions(&self.items);
         let count = &mut change.items;
         if added.len() < MIN_BATCH {
-            let outcomes = batch.hashes().map(|hash| self.engine.insert_unique(self.mix(hash)));
+            let outcomes = keys.iter().map(|key| self.engine.insert_unique(self.mixed(key)));
             insert_singly(outcomes, |place, is_new| added[place] = is_new, count, failed);
         } else {
-            self.with(batch, |hashes| {
+            self.with(self.keys(keys), |hashes| {
                 self.engine.insert_unique_each(hashes, added, count, failed);
             });
         }
@@ -354,11 +354,15 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
 impl<G: Growth, S> Filter<Set, G, S> {
     /// Inserts the items, and returns the number of those that were added. Calls `failed` with the
     /// positions of the others, until it breaks.
-    fn insert_each(&self, batch: impl Batch, failed: &mut Failed<'_>) -> usize {
+    fn insert_each(
+        &self,
+        batch: Batch<'_, impl Iterator<Item = u64>>,
+        failed: &mut Failed<'_>,
+    ) -> usize {
         let mut change = CountChange::additions(&self.items);
-        if batch.at_most() < MIN_BATCH {
+        if batch.is_small() {
             let insert = |hash| self.engine.insert(self.mix(hash)).map(|()| true);
-            insert_singly(batch.hashes().map(insert), |_, _| {}, &mut change.items, failed);
+            insert_singly(batch.each.map(insert), |_, _| {}, &mut change.items, failed);
         } else {
             self.with(batch, |hashes| self.engine.insert_each(hashes, &mut change.items, failed));
         }

@@ -48,9 +48,7 @@ where
 
     const NAME: &'static str = P::NAMES[0];
 
-    fn table(&self) -> &FixedTable<P> {
-        &self.table
-    }
+    of_the_table!(FixedTable<P>, with_layout);
 
     fn build(settings: &Settings) -> Result<Self, BuildError> {
         let (layout, buckets) = choose(settings)?;
@@ -78,25 +76,6 @@ where
         Ok((Self { kernel, ..engine }, occupied))
     }
 
-    fn clear(&self) -> u64 {
-        with_layout!(self.layout, L => self.table.clear::<L>())
-    }
-
-    fn count(&self, mixed: u64) -> usize {
-        with_layout!(self.layout, L => {
-            self.table.count::<L>(self.table.fetched_with_stripe::<L>(mixed))
-        })
-    }
-
-    fn merge(&self, other: &Self) -> Merged {
-        let limit = self.max_copies.map(|limit| limit.get().into());
-        with_layout!(self.layout, L => self.table.merge::<L>(&other.table, limit))
-    }
-
-    fn layout(&self) -> Layout {
-        self.layout
-    }
-
     fn buckets(&self) -> u64 {
         self.table.addressing().buckets()
     }
@@ -107,14 +86,6 @@ where
 
     fn false_positive_rate(&self) -> f64 {
         rate_at_capacity(self.capacity, (self.layout, self.table.addressing().buckets()))
-    }
-
-    fn size_in_bytes(&self) -> usize {
-        self.table.size_in_bytes()
-    }
-
-    fn kernel(&self) -> Kernel {
-        self.kernel
     }
 }
 

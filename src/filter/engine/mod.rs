@@ -8,7 +8,7 @@
 macro_rules! operations {
     (
         $(#[$about:meta])*
-        trait $name:ident for $fixed:ty, $with_layout:ident;
+        trait $name:ident for $payload:ty, $with_layout:ident;
         $(
             $(#[$doc:meta])*
             $(@$inline:ident)? fn $operation:ident(
@@ -24,7 +24,7 @@ macro_rules! operations {
         const _: () = {
             use crate::bucket::$with_layout as by_layout;
 
-            impl $name for FixedEngine<$fixed> {
+            impl $name for FixedEngine<$payload> {
                 $(
                     $(#[$inline])?
                     fn $operation(&$self $(, $argument: $type)*) $(-> $result)? $body
@@ -35,13 +35,49 @@ macro_rules! operations {
         const _: () = {
             use crate::bucket::with_growing_layout as by_layout;
 
-            impl $name for SplittingEngine<$fixed> {
+            impl $name for SplittingEngine<$payload> {
                 $(
                     $(#[$inline])?
                     fn $operation(&$self $(, $argument: $type)*) $(-> $result)? $body
                 )*
             }
         };
+    };
+}
+
+/// What both engines have of [`Engine`] by the same text, over their table and its layouts.
+macro_rules! of_the_table {
+    ($table:ty, $with_layout:ident) => {
+        fn table(&self) -> &$table {
+            &self.table
+        }
+
+        fn clear(&self) -> u64 {
+            $with_layout!(self.layout, L => self.table.clear::<L>())
+        }
+
+        fn count(&self, mixed: u64) -> usize {
+            $with_layout!(self.layout, L => {
+                self.table.count::<L>(self.table.fetched_with_stripe::<L>(mixed))
+            })
+        }
+
+        fn merge(&self, other: &Self) -> Merged {
+            let limit = self.max_copies.map(|limit| limit.get().into());
+            $with_layout!(self.layout, L => self.table.merge::<L>(&other.table, limit))
+        }
+
+        fn layout(&self) -> Layout {
+            self.layout
+        }
+
+        fn size_in_bytes(&self) -> usize {
+            self.table.size_in_bytes()
+        }
+
+        fn kernel(&self) -> Kernel {
+            self.kernel
+        }
     };
 }
 
@@ -69,7 +105,7 @@ use crate::{
     BuildError, InsertError, Layout,
     batch_error::Failed,
     table::{
-        Aged, Answers, Bare, Clock as _, ClockState, Hashes, Kernel, MAX_READING, Merged, Payload,
+        Aged, Answers, Bare, ClockState, Hashes, Kernel, MAX_READING, Merged, Payload,
         ShardedCounter, Space, Table, Valued, Words, split::Shrinking,
     },
 };
@@ -248,11 +284,6 @@ pub(crate) trait Engine: Lookups + Saved + Sized + Send + Sync + 'static {
         (self.layout(), self.buckets())
     }
 
-    /// The number of items, given the number that the front end counted.
-    fn len(&self, counted: i64) -> i64 {
-        self.table().clock().visible_slots().unwrap_or(counted)
-    }
-
     fn capacity(&self) -> usize;
 
     fn false_positive_rate(&self) -> f64;
@@ -260,18 +291,8 @@ pub(crate) trait Engine: Lookups + Saved + Sized + Send + Sync + 'static {
     /// Bytes on the heap.
     fn size_in_bytes(&self) -> usize;
 
-    /// The number of stripes, from which the number of shards of the counter of items follows.
-    fn stripes(&self) -> usize {
-        self.table().stripes()
-    }
-
     /// How batches are looked up.
     fn kernel(&self) -> Kernel;
-
-    #[cfg(feature = "stats")]
-    fn stats(&self) -> crate::Stats {
-        self.table().stats()
-    }
 
     /// The target false-positive rate of an engine that grows.
     fn target(&self) -> f64 {

@@ -46,9 +46,7 @@ where
 
     const NAME: &'static str = P::NAMES[1];
 
-    fn table(&self) -> &GrowingTable<P> {
-        &self.table
-    }
+    of_the_table!(GrowingTable<P>, with_growing_layout);
 
     fn build(settings: &Settings) -> Result<Self, BuildError> {
         let Settings { capacity, max_capacity, target, layout, value_bits, .. } = *settings;
@@ -80,25 +78,6 @@ where
         Ok((Self::new(table, layout, target, max_copies, kernel), items))
     }
 
-    fn clear(&self) -> u64 {
-        with_growing_layout!(self.layout, L => self.table.clear::<L>())
-    }
-
-    fn count(&self, mixed: u64) -> usize {
-        with_growing_layout!(self.layout, L => {
-            self.table.count::<L>(self.table.fetched_with_stripe::<L>(mixed))
-        })
-    }
-
-    fn merge(&self, other: &Self) -> Merged {
-        let limit = self.max_copies.map(NonZero::get);
-        with_growing_layout!(self.layout, L => self.table.merge::<L>(&other.table, limit))
-    }
-
-    fn layout(&self) -> Layout {
-        self.layout
-    }
-
     fn buckets(&self) -> u64 {
         self.table.in_use()
     }
@@ -114,14 +93,6 @@ where
     fn false_positive_rate(&self) -> f64 {
         let first = self.table.growth().first();
         rate(self.layout, doublings(first, self.table.buckets()))
-    }
-
-    fn size_in_bytes(&self) -> usize {
-        self.table.size_in_bytes()
-    }
-
-    fn kernel(&self) -> Kernel {
-        self.kernel
     }
 
     fn target(&self) -> f64 {

@@ -6,7 +6,7 @@
 use alloc::{collections::TryReserveError, vec::Vec};
 use core::num::NonZero;
 
-use super::{Content, Engine, Lookups, SplittingEngine, splitting};
+use super::{Content, Lookups, SplittingEngine, splitting};
 use crate::{
     bucket::with_growing_layout,
     filter::snapshot::{Form, LoadError, Saved, Words, field},
@@ -57,7 +57,7 @@ where
             capacity: splitting::capacity(self.layout, grown.buckets(), grown.limits),
             max_copies: self.max_copies.map_or(0, |limit| limit.get() as u64),
             target: self.target,
-            stripes: self.stripes(),
+            stripes: self.table.stripes(),
             clock,
             grown: Some(grown),
             sweep,

@@ -7,9 +7,7 @@ use crate::{
     batch_error::{Failed, Failures},
     filter::{
         Filter,
-        batch::{
-            Batch, Each, Keys, check_burst, check_lengths, insert_singly, pass_on, unique_burst,
-        },
+        batch::{Batch, check_burst, check_lengths, insert_singly, pass_on, unique_burst},
         engine::ExpiringEngine,
     },
     kind::{Expiring, Growth},
@@ -202,9 +200,9 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
         keys: impl IntoIterator<Item = K>,
     ) -> Result<u64, InsertBatchError> {
         let generation = self.generation();
-        let hashes = keys.into_iter().map(|key| key.hash_with(&self.hasher).0);
-        Failures::of(|failed| self.insert_each_at(Each(hashes.fuse()), generation, failed))
-            .map(|()| generation)
+        let each = keys.into_iter().map(|key| key.hash_with(&self.hasher).0).fuse();
+        let batch = Batch { slice: None, each };
+        Failures::of(|failed| self.insert_each_at(batch, generation, failed)).map(|()| generation)
     }
 
     /// As `insert_batch`. Returns the generation of the items, and the number of those that were
@@ -248,7 +246,7 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
         added: &mut [bool],
     ) -> Result<usize, InsertBatchError> {
         let mut failures = Failures::default();
-        let count = self.insert_unique_each(self.keys(keys), added, &mut failures.adding());
+        let count = self.insert_unique_each(keys, added, &mut failures.adding());
         failures.check_unique(count, keys.len())
     }
 
@@ -261,7 +259,7 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
         added: &mut [bool],
         failed: impl FnMut(usize, InsertError),
     ) -> usize {
-        self.insert_unique_each(self.keys(keys), added, &mut pass_on(failed))
+        self.insert_unique_each(keys, added, &mut pass_on(failed))
     }
 
     /// Inserts those of up to 64 keys that have not been seen within the window, and returns the
@@ -281,7 +279,7 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     #[track_caller]
     pub fn insert_unique_mask<K: Key>(&self, keys: &[K]) -> InsertMask {
         unique_burst(keys.len(), |added, failed| {
-            self.insert_unique_each(self.keys(keys), added, failed);
+            self.insert_unique_each(keys, added, failed);
         })
     }
 
@@ -326,19 +324,19 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     #[track_caller]
     fn insert_unique_each<K: Key>(
         &self,
-        batch: Keys<'_, K, S>,
+        keys: &[K],
         added: &mut [bool],
         failed: &mut Failed<'_>,
     ) -> usize {
-        check_lengths(batch.keys.len(), added.len());
+        check_lengths(keys.len(), added.len());
         added.fill(false);
         let mut count = 0;
         if added.len() < MIN_BATCH {
-            let insert = |hash| Ok(self.engine.insert_unique(self.mix(hash))?.is_some());
+            let insert = |key| Ok(self.engine.insert_unique(self.mixed(key))?.is_some());
             let note = |place, is_new| added[place] = is_new;
-            insert_singly(batch.hashes().map(insert), note, &mut count, failed);
+            insert_singly(keys.iter().map(insert), note, &mut count, failed);
         } else {
-            self.with(batch, |hashes| {
+            self.with(self.keys(keys), |hashes| {
                 self.engine.insert_unique_each(hashes, added, &mut count, failed);
             });
         }
@@ -349,11 +347,16 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
 impl<G: Growth, S> Filter<Expiring, G, S> {
     /// Inserts the items with the stamp of this generation, and returns the number of those that
     /// were added. Calls `failed` with the positions of the others, until it breaks.
-    fn insert_each_at(&self, batch: impl Batch, generation: u64, failed: &mut Failed<'_>) -> usize {
+    fn insert_each_at(
+        &self,
+        batch: Batch<'_, impl Iterator<Item = u64>>,
+        generation: u64,
+        failed: &mut Failed<'_>,
+    ) -> usize {
         let mut count = 0;
-        if batch.at_most() < MIN_BATCH {
+        if batch.is_small() {
             let insert = |hash| self.engine.insert_at(self.mix(hash), generation).map(|()| true);
-            insert_singly(batch.hashes().map(insert), |_, _| {}, &mut count, failed);
+            insert_singly(batch.each.map(insert), |_, _| {}, &mut count, failed);
         } else {
             self.with(batch, |hashes| {
                 self.engine.insert_each(hashes, generation, &mut count, failed);

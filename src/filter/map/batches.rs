@@ -7,10 +7,7 @@ use crate::{
     batch_error::{Failed, Failures},
     filter::{
         Filter,
-        batch::{
-            Batch, CountChange, Keys, check_burst, check_lengths, check_values, insert_singly,
-            pass_on,
-        },
+        batch::{CountChange, check_burst, check_lengths, check_values, insert_singly, pass_on},
         engine::MapEngine,
     },
     kind::{Growth, Map},
@@ -42,7 +39,7 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
     #[track_caller]
     pub fn insert_batch<K: Key>(&self, keys: &[K], values: &[u16]) -> Result<(), InsertBatchError> {
         check_values(keys.len(), values.len());
-        Failures::of(|failed| self.insert_each(self.keys(keys), values, failed))
+        Failures::of(|failed| self.insert_each(keys, values, failed))
     }
 
     /// As `insert_batch`. Returns the number of items that were added. For the C interface.
@@ -55,7 +52,7 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
         failed: impl FnMut(usize, InsertError),
     ) -> usize {
         check_values(keys.len(), values.len());
-        self.insert_each(self.keys(keys), values, &mut pass_on(failed))
+        self.insert_each(keys, values, &mut pass_on(failed))
     }
 
     /// Looks up many keys: `values[i]` becomes a value of `keys[i]`, or `None`. Returns the number
@@ -172,21 +169,16 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
 
     /// Inserts the items, and returns the number of those that were added. Calls `failed` with the
     /// positions of the others, until it breaks.
-    fn insert_each<K: Key>(
-        &self,
-        batch: Keys<'_, K, S>,
-        values: &[u16],
-        failed: &mut Failed<'_>,
-    ) -> usize {
+    fn insert_each<K: Key>(&self, keys: &[K], values: &[u16], failed: &mut Failed<'_>) -> usize {
         let mut change = CountChange::additions(&self.items);
         if self.takes_as_batch(values) {
-            self.with(batch, |hashes| {
+            self.with(self.keys(keys), |hashes| {
                 self.engine.insert_each(hashes, values, &mut change.items, failed);
             });
         } else {
-            let outcomes = batch.hashes().zip(values).map(|(hash, &value)| {
+            let outcomes = keys.iter().zip(values).map(|(key, &value)| {
                 self.check(value)?;
-                self.engine.insert(self.mix(hash), value).map(|()| true)
+                self.engine.insert(self.mixed(key), value).map(|()| true)
             });
             insert_singly(outcomes, |_, _| {}, &mut change.items, failed);
         }
