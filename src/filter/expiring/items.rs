@@ -46,7 +46,7 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// takes.
     ///
     /// The item is as old as if it had been inserted earlier, so the generation that is returned is
-    /// a past one: `generation() - (window() - generations)`. If [`tick`](Self::tick) begins all
+    /// a past one: `generation() - (window() - life)`. If [`tick`](Self::tick) begins all
     /// generations, and the clock is not set forward, the item is found for at least this many
     /// [intervals](Self::interval). The costs are those of [`insert`](Self::insert), which does the
     /// same for the whole window.
@@ -63,15 +63,11 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// seen.advance();
     /// assert!(!seen.contains("short-lived"));
     /// ```
-    pub fn insert_for<K: Key + ?Sized>(
-        &self,
-        key: &K,
-        generations: u32,
-    ) -> Result<u64, InsertError> {
-        if !(1..=self.window()).contains(&generations) {
+    pub fn insert_for<K: Key + ?Sized>(&self, key: &K, life: u32) -> Result<u64, InsertError> {
+        if !(1..=self.window()).contains(&life) {
             return Err(InsertError::InvalidLife);
         }
-        self.engine.insert_for(self.mixed(key), generations)
+        self.engine.insert_for(self.mixed(key), life)
     }
 
     /// Inserts an item if it has not been seen within the window. Returns
