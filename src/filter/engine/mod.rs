@@ -86,8 +86,6 @@ mod fixed;
 mod map;
 mod set;
 mod splitting;
-#[cfg(feature = "std")]
-mod splitting_saved;
 
 #[cfg(not(feature = "std"))]
 use core::marker::Sized as Saved;
