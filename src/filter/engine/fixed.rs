@@ -62,18 +62,17 @@ where
         let mut table = table.ok_or(BuildError::OutOfMemory { bytes: bytes_of(buckets) })?;
         table.set_clock(clock);
         settings.bytes_left(Some(table.size_in_bytes()), stripes)?;
-        let capacity = named_capacity(settings);
+        // The builder demands a capacity.
+        let capacity = settings.capacity.unwrap_or(1);
         let max_copies = effective_limit(layout, settings.max_copies);
         let kernel = settings.kernel();
         Ok(Self { kernel, ..Self::new(table, layout, capacity, huge_pages, max_copies) })
     }
 
     fn try_clone(&self) -> Result<(Self, u64), BuildError> {
-        let Self { layout, capacity, huge_pages, max_copies, kernel, .. } = *self;
-        let copied = with_layout!(layout, L => self.table.try_clone::<L>(huge_pages));
+        let copied = with_layout!(self.layout, L => self.table.try_clone::<L>(self.huge_pages));
         let (table, occupied) = copied.ok_or_else(|| self.out_of_memory())?;
-        let engine = Self::new(table, layout, capacity, huge_pages, max_copies);
-        Ok((Self { kernel, ..engine }, occupied))
+        Ok((Self { table, ..*self }, occupied))
     }
 
     fn buckets(&self) -> u64 {
@@ -159,14 +158,9 @@ fn layouts(settings: &Settings) -> Layouts {
 /// Target false-positive rate of filters with values or stamps, if the user named no target.
 const DEFAULT_TARGET_WITH_VALUES: f64 = 0.002;
 
-/// The capacity, which the builder demands of a filter that does not grow.
-fn named_capacity(settings: &Settings) -> usize {
-    settings.capacity.unwrap_or(1)
-}
-
 /// Chooses the layout and the number of buckets.
 fn choose(settings: &Settings) -> Result<(Layout, u64), BuildError> {
-    let capacity = named_capacity(settings);
+    let capacity = settings.capacity.unwrap_or(1);
     let sized = |layout: Layout| (layout, buckets_for(layout, capacity as u64));
     let fits = |&(_, buckets): &(Layout, u64)| buckets <= MAX_BUCKETS;
     let checked = |choice: (Layout, u64)| {

@@ -121,7 +121,6 @@ use super::{
 /// let filter = guira::ExpiringFilter::with_capacity(9);
 /// filter.merge(&filter.clone());
 /// ```
-///
 pub type ExpiringFilter<S = StableHashBuilder> = Filter<Expiring, Fixed, S>;
 
 /// A filter that forgets and grows: the [`Filter`] of a table that splits its buckets, and whose
