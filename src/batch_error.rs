@@ -135,7 +135,11 @@ impl Few {
 }
 
 /// Receives the position of an insert that failed, and its error. Breaks if the batch must end
-/// early: then only inserts that it has begun may still be completed.
+/// early: then inserts that were begun are completed, and no others begun.
+///
+/// Whoever takes this calls it for each item of a batch that fails, and returns the number of those
+/// that were added, or adds 1 for each of them to `count`, before a later one can panic. `added`
+/// tells which they are; the rest of it stays as it was.
 pub(crate) type Failed<'a> = dyn FnMut(usize, InsertError) -> ControlFlow<()> + 'a;
 
 /// The failures of a batch while it runs, in any order. They take memory once there is one.

@@ -66,8 +66,7 @@ impl Drop for CountChange<'_> {
 const _: () = assert!(INTERLEAVED < MAX_BEGUN);
 
 /// Inserts the items of a small batch one by one, as the outcomes are taken: whether an item was
-/// added. Passes them to `note`, adds 1 to `count` for each item that was added, and calls `failed`
-/// with the positions of those that failed, until it breaks.
+/// added. Passes them to `note`. For the rest see [`Failed`].
 #[inline]
 pub(super) fn insert_singly(
     outcomes: impl Iterator<Item = Result<bool, InsertError>>,

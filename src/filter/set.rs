@@ -326,8 +326,7 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
         change.items
     }
 
-    /// Writes which items were added, and returns their number. Calls `failed` with the positions
-    /// of those that failed, until it breaks.
+    /// Inserts each item that is absent: see [`Failed`].
     #[track_caller]
     fn insert_unique_each<K: Key>(
         &self,
@@ -352,8 +351,7 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
 }
 
 impl<G: Growth, S> Filter<Set, G, S> {
-    /// Inserts the items, and returns the number of those that were added. Calls `failed` with the
-    /// positions of the others, until it breaks.
+    /// Inserts the items: see [`Failed`].
     fn insert_each(
         &self,
         batch: Batch<'_, impl Iterator<Item = u64>>,

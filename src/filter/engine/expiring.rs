@@ -60,9 +60,7 @@ operations! {
         })
     }
 
-    /// Inserts items with the stamp of a generation that the caller has read. Adds 1 to `count` for
-    /// each item that was added, and calls `failed` with the positions of the others, until it
-    /// breaks.
+    /// Inserts items with the stamp of a generation that the caller has read: see [`Failed`].
     fn insert_each(
         &self,
         hashes: &mut Hashes<'_>,
@@ -76,8 +74,7 @@ operations! {
         });
     }
 
-    /// Writes which items were added, adds 1 to `count` for each of them, and calls `failed` with
-    /// the positions of those that failed, until it breaks.
+    /// Inserts each of many items that is not visible: see [`Failed`].
     fn insert_unique_each(
         &self,
         hashes: &mut Hashes<'_>,

@@ -208,10 +208,7 @@ impl<P: Payload> FixedEngine<P> {
         self.max_copies.map_or(usize::MAX, |limit| limit.get().into())
     }
 
-    /// Inserts many items, of which `complete` returns the pair with what its slot holds beside
-    /// the fingerprint. Adds 1 to `count` for each item that was added, and calls `failed` with the
-    /// positions of the others, until it breaks. Then inserts that were begun are completed, and no
-    /// others begun.
+    /// Inserts many items, of which `complete` returns each with its value: see [`Failed`].
     #[inline]
     pub(super) fn insert_items<L: BucketLayout>(
         &self,

@@ -58,8 +58,7 @@ operations! {
         })
     }
 
-    /// Adds 1 to `count` for each item that was added, and calls `failed` with the positions of the
-    /// others, until it breaks. Then inserts that were begun are completed, and no others begun.
+    /// Inserts many items: see [`Failed`].
     fn insert_each(
         &self,
         hashes: &mut Hashes<'_>,

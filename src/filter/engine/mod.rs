@@ -311,9 +311,8 @@ pub(crate) trait Engine: Lookups + Saved + Sized + Send + Sync + 'static {
     }
 }
 
-/// Inserts each of many items that is absent, by `insert`, which returns whether it was. Writes
-/// which items were added, adds 1 to `count` for each of them, and calls `failed` with the
-/// positions of those that failed, until it breaks. The rest of `added` stays as it was.
+/// Inserts each of many items that is absent, by `insert`, which returns whether it was: see
+/// [`Failed`].
 #[inline]
 fn insert_absent_items<L, S: Words<L>>(
     table: &Table<S>,

@@ -34,16 +34,14 @@ operations! {
         })
     }
 
-    /// Adds 1 to `count` for each item that was added, and calls `failed` with the positions of the
-    /// others, until it breaks. Then inserts that were begun are completed, and no others begun.
+    /// Inserts many items: see [`Failed`].
     fn insert_each(&self, hashes: &mut Hashes<'_>, count: &mut usize, failed: &mut Failed<'_>) {
         by_layout!(self.layout, L => {
             self.insert_items::<L>(hashes, count, failed, |_, item| item);
         });
     }
 
-    /// Writes which items were added, adds 1 to `count` for each of them, and calls `failed` with
-    /// the positions of those that failed, until it breaks. The rest of `added` stays as it was.
+    /// Inserts each of many items that is absent: see [`Failed`].
     fn insert_unique_each(
         &self,
         hashes: &mut Hashes<'_>,

@@ -154,9 +154,7 @@ impl<P: Content> SplittingEngine<P> {
         }
     }
 
-    /// Inserts many items, of which `complete` returns each with its value. Adds 1 to `count` for
-    /// each item that was added, and calls `failed` with the positions of the others, until it
-    /// breaks.
+    /// Inserts many items, of which `complete` returns each with its value: see [`Failed`].
     pub(super) fn insert_items<L: GrowingLayout>(
         &self,
         hashes: &mut Hashes<'_>,

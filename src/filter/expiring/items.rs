@@ -315,8 +315,7 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
         mask
     }
 
-    /// Writes which items were added, and returns their number. Calls `failed` with the positions
-    /// of those that failed, until it breaks.
+    /// Inserts each item that is not found: see [`Failed`].
     #[track_caller]
     fn insert_unique_each<K: Key>(
         &self,
@@ -341,8 +340,7 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
 }
 
 impl<G: Growth, S> Filter<Expiring, G, S> {
-    /// Inserts the items with the stamp of this generation, and returns the number of those that
-    /// were added. Calls `failed` with the positions of the others, until it breaks.
+    /// Inserts the items with the stamp of this generation: see [`Failed`].
     fn insert_each_at(
         &self,
         batch: Batch<'_, impl Iterator<Item = u64>>,

@@ -167,8 +167,7 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
         count
     }
 
-    /// Inserts the items, and returns the number of those that were added. Calls `failed` with the
-    /// positions of the others, until it breaks.
+    /// Inserts the items: see [`Failed`].
     fn insert_each<K: Key>(&self, keys: &[K], values: &[u16], failed: &mut Failed<'_>) -> usize {
         let mut change = CountChange::additions(&self.items);
         if self.takes_as_batch(values) {

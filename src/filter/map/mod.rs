@@ -1,14 +1,15 @@
-//! Maps: their names, and their contract.
+//! Maps: their names, their contract, and the values that they return.
 
 mod batches;
 mod items;
-mod values;
+
+use core::iter::FusedIterator;
 
 use super::{
     Filter, StableHashBuilder,
     kind::{Fixed, Growing, Map},
 };
-pub use values::Values;
+use crate::table::Candidates;
 
 /// A map from keys to small values, with a fixed capacity: the [`Filter`] of one table whose slots
 /// hold a fingerprint and a value.
@@ -122,3 +123,34 @@ pub type CuckooMap<S = StableHashBuilder> = Filter<Map, Fixed, S>;
 /// assert!(shards.remove(&17_u64, 1));
 /// ```
 pub type GrowingMap<S = StableHashBuilder> = Filter<Map, Growing, S>;
+
+/// The values that a key may have: [`values`](crate::Filter::values) returns them.
+#[derive(Clone, Debug)]
+pub struct Values {
+    candidates: Candidates,
+    next: usize,
+}
+
+impl Values {
+    pub(super) fn new(candidates: Candidates) -> Self {
+        Self { candidates, next: 0 }
+    }
+}
+
+impl Iterator for Values {
+    type Item = u16;
+
+    fn next(&mut self) -> Option<u16> {
+        let value = *self.candidates.as_slice().get(self.next)?;
+        self.next += 1;
+        Some(value)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let len = self.candidates.as_slice().len() - self.next;
+        (len, Some(len))
+    }
+}
+
+impl ExactSizeIterator for Values {}
+impl FusedIterator for Values {}
