@@ -111,19 +111,11 @@ pub(super) fn unique_burst(
     InsertMask { added: mask(added), refused }
 }
 
-/// Panics if a batch's slices differ in length, as std's `copy_from_slice` does.
+/// Panics if a batch does not have one answer, or one value, for each key, as std's
+/// `copy_from_slice` does.
 #[track_caller]
-pub(super) fn check_lengths(items: usize, answers: usize) {
-    assert!(
-        items == answers,
-        "a batch needs as many answers as keys: {items} keys, {answers} answers"
-    );
-}
-
-/// Panics if a batch does not have one value for each item.
-#[track_caller]
-pub(super) fn check_values(items: usize, values: usize) {
-    assert!(items == values, "a batch needs as many values as keys: {items} keys, {values} values");
+pub(super) fn check_lengths(keys: usize, what: &str, len: usize) {
+    assert!(keys == len, "a batch needs as many {what} as keys: {keys} keys, {len} {what}");
 }
 
 /// Panics if a burst has more items than a mask has bits.

@@ -47,7 +47,7 @@ pub trait Contains<K: ?Sized> {
     where
         K: Sized,
     {
-        check_lengths(keys.len(), found.len());
+        check_lengths(keys.len(), "answers", found.len());
         for (found, key) in found.iter_mut().zip(keys) {
             *found = self.contains(key);
         }

@@ -60,7 +60,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
     /// ```
     #[track_caller]
     pub fn contains_batch<K: Key>(&self, keys: &[K], found: &mut [bool]) -> usize {
-        check_lengths(keys.len(), found.len());
+        check_lengths(keys.len(), "answers", found.len());
         if keys.len() < MIN_BATCH {
             return self.contains_few(keys, |position, is_found| found[position] = is_found);
         }

@@ -309,7 +309,7 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
     /// ```
     #[track_caller]
     pub fn remove_batch<K: Key>(&self, keys: &[K], removed: &mut [bool]) -> usize {
-        check_lengths(keys.len(), removed.len());
+        check_lengths(keys.len(), "answers", removed.len());
         // In case the hashing of a key panics.
         removed.fill(false);
         let mut change = CountChange::removals(&self.items);
@@ -334,7 +334,7 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
         added: &mut [bool],
         failed: &mut Failed<'_>,
     ) -> usize {
-        check_lengths(keys.len(), added.len());
+        check_lengths(keys.len(), "answers", added.len());
         added.fill(false);
         let mut change = CountChange::additions(&self.items);
         let count = &mut change.items;

@@ -191,6 +191,11 @@ pub(crate) trait Content: Payload + Send + Sync + 'static {
     }
 }
 
+/// A reading of a clock in nanoseconds, or the largest one: 584 years.
+pub(super) fn reading(nanos: u128) -> u64 {
+    u64::try_from(nanos).map_or(MAX_READING, |nanos| nanos.min(MAX_READING))
+}
+
 /// Bytes of this many buckets.
 pub(super) fn bytes_of(buckets: u64) -> usize {
     usize::try_from(buckets * 8).unwrap_or(usize::MAX)
@@ -200,12 +205,10 @@ impl Settings {
     /// The clock of a new engine, if its items expire.
     pub(super) fn new_clock(&self) -> Option<ClockState> {
         let window = self.window?;
-        // The time to live divided by the window, rounded up. Zero without a time to live.
-        let interval = |time: Duration| time.as_nanos().div_ceil(window.into()).max(1);
-        let interval = self.time_to_live.map_or(0, |time| {
-            // The largest reading of a clock makes the longest interval due.
-            u64::try_from(interval(time)).map_or(MAX_READING, |nanos| nanos.min(MAX_READING))
-        });
+        // The time to live divided by the window, rounded up. Zero without a time to live. The
+        // largest reading of a clock makes the longest interval due.
+        let interval = |time: Duration| reading(time.as_nanos().div_ceil(window.into()).max(1));
+        let interval = self.time_to_live.map_or(0, interval);
         Some(ClockState::new(window, window.into(), interval))
     }
 

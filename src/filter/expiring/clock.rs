@@ -4,9 +4,11 @@ use core::time::Duration;
 
 use crate::{
     FilterBuilder,
-    filter::{Filter, engine::ExpiringEngine},
+    filter::{
+        Filter,
+        engine::{ExpiringEngine, reading},
+    },
     kind::{Expiring, Growth},
-    table::MAX_READING,
 };
 
 impl<G: Growth, S> Filter<Expiring, G, S> {
@@ -105,7 +107,7 @@ impl<G: Growth, S> Filter<Expiring, G, S> {
     /// assert!(start.elapsed() >= Duration::from_millis(1));
     /// ```
     pub fn tick(&self, clock: impl Fn() -> Duration) -> Option<u64> {
-        self.engine.tick(|| nanos(clock()))
+        self.engine.tick(|| reading(clock().as_nanos()))
     }
 
     /// Makes up for a time in which nobody used the filter: begins the generations that are due by
@@ -136,7 +138,7 @@ impl<G: Growth, S> Filter<Expiring, G, S> {
     /// assert_eq!(seen.tick(|| noon + Duration::from_secs(30)), Some(first + 3));
     /// ```
     pub fn advance_to(&self, clock: impl Fn() -> Duration) -> u64 {
-        self.engine.advance_to(|| nanos(clock()))
+        self.engine.advance_to(|| reading(clock().as_nanos()))
     }
 
     /// Returns the least time that a generation lasts, if [`tick`](Self::tick) begins all of them
@@ -151,11 +153,6 @@ impl<G: Growth, S> Filter<Expiring, G, S> {
         let interval = self.engine.clock().interval();
         (interval != 0).then(|| Duration::from_nanos(interval))
     }
-}
-
-/// A reading of a clock in nanoseconds, or the largest one: 584 years.
-fn nanos(reading: Duration) -> u64 {
-    u64::try_from(reading.as_nanos()).map_or(MAX_READING, |nanos| nanos.min(MAX_READING))
 }
 
 impl<G: Growth, S> FilterBuilder<Expiring, G, S> {

@@ -323,7 +323,7 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
         added: &mut [bool],
         failed: &mut Failed<'_>,
     ) -> usize {
-        check_lengths(keys.len(), added.len());
+        check_lengths(keys.len(), "answers", added.len());
         added.fill(false);
         let mut count = 0;
         if added.len() < MIN_BATCH {

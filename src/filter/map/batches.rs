@@ -7,7 +7,7 @@ use crate::{
     batch_error::{Failed, Failures},
     filter::{
         Filter,
-        batch::{CountChange, check_burst, check_lengths, check_values, insert_singly, pass_on},
+        batch::{CountChange, check_burst, check_lengths, insert_singly, pass_on},
         engine::MapEngine,
     },
     kind::{Growth, Map},
@@ -38,7 +38,7 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
     /// ```
     #[track_caller]
     pub fn insert_batch<K: Key>(&self, keys: &[K], values: &[u16]) -> Result<(), InsertBatchError> {
-        check_values(keys.len(), values.len());
+        check_lengths(keys.len(), "values", values.len());
         Failures::of(|failed| self.insert_each(keys, values, failed))
     }
 
@@ -51,7 +51,7 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
         values: &[u16],
         failed: impl FnMut(usize, InsertError),
     ) -> usize {
-        check_values(keys.len(), values.len());
+        check_lengths(keys.len(), "values", values.len());
         self.insert_each(keys, values, &mut pass_on(failed))
     }
 
@@ -74,7 +74,7 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
     /// ```
     #[track_caller]
     pub fn get_batch<K: Key>(&self, keys: &[K], values: &mut [Option<u16>]) -> usize {
-        check_lengths(keys.len(), values.len());
+        check_lengths(keys.len(), "answers", values.len());
         self.get_each(keys, Answers::Values(values))
     }
 
@@ -88,8 +88,8 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
         values: &mut [u16],
         found: &mut [bool],
     ) -> usize {
-        check_values(keys.len(), values.len());
-        check_lengths(keys.len(), found.len());
+        check_lengths(keys.len(), "values", values.len());
+        check_lengths(keys.len(), "answers", found.len());
         self.get_each(keys, Answers::EachWithValues(found, values))
     }
 
@@ -110,7 +110,7 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
     #[track_caller]
     pub fn get_mask<K: Key>(&self, keys: &[K], values: &mut [u16]) -> u64 {
         check_burst(keys.len());
-        check_values(keys.len(), values.len());
+        check_lengths(keys.len(), "values", values.len());
         let mut mask = 0;
         self.get_each(keys, Answers::MaskWithValues(&mut mask, values));
         mask
@@ -134,8 +134,8 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
     /// ```
     #[track_caller]
     pub fn remove_batch<K: Key>(&self, keys: &[K], values: &[u16], removed: &mut [bool]) -> usize {
-        check_values(keys.len(), values.len());
-        check_lengths(keys.len(), removed.len());
+        check_lengths(keys.len(), "values", values.len());
+        check_lengths(keys.len(), "answers", removed.len());
         // In case the hashing of a key panics.
         removed.fill(false);
         let mut change = CountChange::removals(&self.items);
