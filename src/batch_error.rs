@@ -1,12 +1,7 @@
 //! The error of a batch of inserts: which items failed, and why.
 
 use alloc::vec::Vec;
-use core::{
-    error::Error,
-    fmt,
-    hash::{Hash, Hasher},
-    ops::ControlFlow,
-};
+use core::{error::Error, fmt, ops::ControlFlow};
 
 use arrayvec::ArrayVec;
 
@@ -34,18 +29,20 @@ use crate::InsertError;
 /// }
 /// # assert!(filter.insert_batch(&["ani"]).is_err());
 /// ```
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct InsertBatchError {
     list: List,
     added: usize,
     tried: usize,
 }
 
-/// The failures, in ascending order of their positions, and whether all items were tried.
-#[derive(Clone)]
+/// The failures, in ascending order of their positions.
+#[derive(Clone, PartialEq, Eq, Hash)]
 enum List {
+    /// With whether all items were tried.
     Many(Vec<(usize, InsertError)>, bool),
-    Few(Few, bool),
+    /// The batch ended early.
+    Few(Few),
 }
 
 /// Inserts that a batch may have begun when the system refuses the memory for the list: those that
@@ -53,7 +50,7 @@ enum List {
 pub(crate) const MAX_BEGUN: usize = 17;
 
 /// Failures without memory of their own, so small that the error is not large.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 struct Few {
     first: usize,
     /// Distances to the first position, or [`LAST`].
@@ -78,8 +75,9 @@ impl InsertBatchError {
     ///
     /// let filter = guira::CuckooFilter::with_capacity(100);
     /// let error = filter.insert_batch(&["ani"; 1_000]).unwrap_err();
-    /// assert_eq!(error.failures().len(), 1_000 - error.added());
     /// assert!(error.failures().all(|(_, reason)| reason == InsertError::TooManyCopies));
+    /// assert_eq!(error.failures().len(), 1_000 - error.added());
+    /// assert_eq!((error.added(), error.tried()), (filter.len(), 1_000));
     /// ```
     #[must_use]
     pub fn failures(
@@ -87,51 +85,30 @@ impl InsertBatchError {
     ) -> impl DoubleEndedIterator<Item = (usize, InsertError)> + ExactSizeIterator + Clone {
         let len = match &self.list {
             List::Many(list, _) => list.len(),
-            List::Few(few, _) => few.len.into(),
+            List::Few(few) => few.len.into(),
         };
         (0..len).map(|place| match &self.list {
             List::Many(list, _) => list[place],
-            List::Few(few, _) => few.get(place, self.tried),
+            List::Few(few) => few.get(place, self.tried),
         })
     }
 
     /// Returns the number of items that the call added.
-    ///
-    /// ```
-    /// let filter = guira::CuckooFilter::with_capacity(100);
-    /// let error = filter.insert_batch(&["ani"; 1_000]).unwrap_err();
-    /// assert_eq!(error.added(), filter.len());
-    /// ```
     #[must_use]
     pub fn added(&self) -> usize {
         self.added
     }
 
-    /// Returns the number of items that were tried: the first ones of the batch, and all of them
-    /// unless the system refused the memory to list more failures.
-    ///
-    /// ```
-    /// let filter = guira::CuckooFilter::with_capacity(100);
-    /// let error = filter.insert_batch(&["ani"; 1_000]).unwrap_err();
-    /// assert_eq!(error.tried(), 1_000);
-    /// ```
+    /// Returns the number of items that were tried: the first ones of the batch.
     #[must_use]
     pub fn tried(&self) -> usize {
         self.tried
     }
 
-    /// Returns whether all items of the batch were tried. If not, the system refused the memory to
-    /// list more failures.
-    ///
-    /// ```
-    /// let filter = guira::CuckooFilter::with_capacity(100);
-    /// let error = filter.insert_batch(["ani"; 1_000]).unwrap_err();
-    /// assert!(error.is_complete());
-    /// ```
+    /// Returns whether all items of the batch were tried.
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        let (List::Many(_, complete) | List::Few(_, complete)) = self.list;
-        complete
+        matches!(self.list, List::Many(_, true))
     }
 }
 
@@ -157,6 +134,14 @@ impl Few {
     }
 }
 
+/// Receives the position of an insert that failed, and its error. Breaks if the batch must end
+/// early: then inserts that were begun are completed, and no others begun.
+///
+/// Whoever takes this calls it for each item of a batch that fails, and returns the number of those
+/// that were added, or adds 1 for each of them to `count`, before a later one can panic. `added`
+/// tells which they are; the rest of it stays as it was.
+pub(crate) type Failed<'a> = dyn FnMut(usize, InsertError) -> ControlFlow<()> + 'a;
+
 /// The failures of a batch while it runs, in any order. They take memory once there is one.
 #[derive(Debug, Default)]
 pub(crate) struct Failures {
@@ -168,10 +153,26 @@ pub(crate) struct Failures {
 }
 
 impl Failures {
+    /// The outcome of a batch: `insert` passes on the items that failed, and returns the number of
+    /// those that were added. Every item that it tries is added or fails.
+    pub(crate) fn of(
+        insert: impl FnOnce(&mut Failed<'_>) -> usize,
+    ) -> Result<(), InsertBatchError> {
+        let mut failures = Self::default();
+        let added = insert(&mut failures.adding());
+        let tried = added + failures.many.len() + failures.few.len();
+        failures.check(added, tried).map(drop)
+    }
+
+    /// A function that adds failures.
+    pub(crate) fn adding(&mut self) -> impl FnMut(usize, InsertError) -> ControlFlow<()> {
+        |position, reason| self.add(position, reason)
+    }
+
     /// Adds a failure. Breaks if there is no room for the failures that another item could cause:
     /// then the batch may only complete the inserts that it has begun.
     #[cold]
-    pub(crate) fn add(&mut self, position: usize, reason: InsertError) -> ControlFlow<()> {
+    fn add(&mut self, position: usize, reason: InsertError) -> ControlFlow<()> {
         if !self.ended {
             // This one, and what has been begun when the next one fails.
             self.ended = self.many.try_reserve(1 + MAX_BEGUN).is_err();
@@ -184,15 +185,8 @@ impl Failures {
         if self.ended { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    /// Returns the number of items added, or the error if any failed. Every item that was tried was
-    /// added or failed.
-    pub(crate) fn check(self, added: usize) -> Result<usize, InsertBatchError> {
-        let failed = self.many.len() + self.few.len();
-        self.check_tried(added, added + failed)
-    }
-
-    /// As [`check`](Self::check), for a batch of so many items, of which some were found. They are
-    /// tried one after the other.
+    /// Returns the number of items added, or the error if any failed. The batch has so many items,
+    /// which were tried one after the other. Some of them may have been found.
     pub(crate) fn check_unique(
         self,
         added: usize,
@@ -200,20 +194,19 @@ impl Failures {
     ) -> Result<usize, InsertBatchError> {
         let last = self.many.last().or(self.few.last());
         let tried = last.filter(|_| self.ended).map_or(items, |&(position, _)| position + 1);
-        self.check_tried(added, tried)
+        self.check(added, tried)
     }
 
-    fn check_tried(mut self, added: usize, tried: usize) -> Result<usize, InsertBatchError> {
+    fn check(mut self, added: usize, tried: usize) -> Result<usize, InsertBatchError> {
         if self.many.is_empty() && self.few.is_empty() {
             return Ok(added);
         }
-        let complete = !self.ended;
         let list = if self.few.is_empty() {
             self.many.sort_unstable_by_key(|&(position, _)| position);
-            List::Many(self.many, complete)
+            List::Many(self.many, !self.ended)
         } else {
             self.few.sort_unstable_by_key(|&(position, _)| position);
-            List::Few(Few::new(&self.few, tried), complete)
+            List::Few(Few::new(&self.few, tried))
         };
         Err(InsertBatchError { list, added, tried })
     }
@@ -237,22 +230,6 @@ impl fmt::Debug for InsertBatchError {
             .field("tried", &self.tried)
             .field("is_complete", &self.is_complete())
             .finish()
-    }
-}
-
-impl PartialEq for InsertBatchError {
-    fn eq(&self, other: &Self) -> bool {
-        let numbers = |error: &Self| (error.added, error.tried, error.is_complete());
-        numbers(self) == numbers(other) && self.failures().eq(other.failures())
-    }
-}
-
-impl Eq for InsertBatchError {}
-
-impl Hash for InsertBatchError {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        (self.added, self.tried, self.is_complete()).hash(state);
-        self.failures().for_each(|failure| failure.hash(state));
     }
 }
 
@@ -302,7 +279,7 @@ mod tests {
             let mut failures = near.clone();
             failures.push((last, InsertError::TooManyCopies));
             let tried = last + 1;
-            let list = List::Few(Few::new(&failures, tried), false);
+            let list = List::Few(Few::new(&failures, tried));
             let error = InsertBatchError { list, added: 7, tried };
             assert!(error.failures().eq(failures), "{last}");
             assert!(!error.is_complete() && error.to_string().contains("only the first"));

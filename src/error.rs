@@ -13,17 +13,15 @@ use crate::Layout;
 /// let filter = CuckooFilter::with_capacity(100_000);
 /// while filter.insert("again and again").is_ok() {}
 /// assert_eq!(filter.insert("again and again"), Err(InsertError::TooManyCopies));
-/// assert_eq!(filter.insert("another"), Ok(()));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum InsertError {
-    /// A search from the item's two buckets, through up to 500 buckets (128 in a
-    /// filter that grows) and the alternate buckets of their fingerprints,
-    /// found no empty slot. At most one filter in 10,000 returns this before it
-    /// holds its [`capacity`](crate::Filter::capacity). More filters may do so while other threads
-    /// move items, because an item occupies two slots while it moves. (In an
-    /// [`ExpiringFilter`](crate::ExpiringFilter), slots that have expired count as empty.)
+    /// A search from the item's two buckets, through up to 500 buckets (128 in a filter that grows)
+    /// and the alternate buckets of their fingerprints, found no empty slot (or expired one). At
+    /// most one filter in 10,000 returns this before it holds its
+    /// [`capacity`](crate::Filter::capacity). More filters may do so while other threads move
+    /// items, because an item occupies two slots while it moves.
     ///
     /// A filter that grows returns this in two cases: its
     /// [cap on memory](crate::FilterBuilder::max_bytes) does not let it grow; or so many copies of
@@ -36,13 +34,12 @@ pub enum InsertError {
     OutOfMemory,
     /// There is no room, as in [`Full`](Self::Full), and the filter has grown as far as its
     /// [`max_capacity`](crate::FilterBuilder::max_capacity) needs. It holds at least that many
-    /// items (those that were inserted twice count twice). Only filters that grow return this.
+    /// items, copies counted. Only filters that grow return this.
     MaxCapacity,
-    /// There is no room, as in [`Full`](Self::Full), and the filter cannot grow further: it has
-    /// 32,768 times the buckets of its first size, or 2^32. A filter with a larger first
-    /// [`capacity`](crate::FilterBuilder::capacity), or with a
-    /// [`max_capacity`](crate::FilterBuilder::max_capacity), grows further. Only filters that grow return
-    /// this.
+    /// There is no room, as in [`Full`](Self::Full), and the filter has 32,768 times the buckets of
+    /// its first size, or 2^32. With a larger [`capacity`](crate::FilterBuilder::capacity) or a
+    /// [`max_capacity`](crate::FilterBuilder::max_capacity), it grows further. Only filters that
+    /// grow return this.
     FullyGrown,
     /// Both buckets hold only copies of the item or of its
     /// [aliases](crate::Filter#the-contract-of-removal), `2 × slots per bucket` of them (half as
@@ -78,13 +75,8 @@ impl Error for InsertError {}
 /// Why a filter could not be built.
 ///
 /// ```
-/// use guira::{BuildError, CuckooFilter, Layout};
-///
-/// let builder = CuckooFilter::builder().capacity(1_000).layout(Layout::Plain8x8);
-/// match builder.false_positive_rate(0.001).build() {
-///     Err(BuildError::LayoutMissesRate { reached, .. }) => assert!(reached > 0.05),
-///     other => panic!("{other:?}"),
-/// }
+/// let error = guira::CuckooFilter::builder().build().unwrap_err();
+/// assert_eq!(error, guira::BuildError::NoCapacity);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
@@ -172,36 +164,25 @@ impl fmt::Display for BuildError {
         match *self {
             Self::NoCapacity => f.write_str("no capacity was given"),
             Self::CapacityTooLarge { capacity, layout } => {
-                write!(
-                    f,
-                    "a capacity of {capacity} items needs more than 2^32 buckets of {layout:?}"
-                )
+                write!(f, "{capacity} items need more than 2^32 buckets of {layout:?}")
             }
-            Self::MaxCapacityTooLow { max_capacity, capacity } => write!(
+            Self::MaxCapacityTooLow { max_capacity: max, capacity } => write!(
                 f,
-                "the largest capacity of {max_capacity} items is smaller than the capacity of \
-                 {capacity}"
+                "the largest capacity of {max} items is smaller than the capacity of {capacity}"
             ),
             Self::OutOfMemory { bytes } => write!(f, "the system refused {bytes} bytes of memory"),
-            Self::ZeroMaxCopies => {
-                f.write_str("the limit on copies is zero; it must be at least one")
-            }
-            Self::ZeroWriters => {
-                f.write_str("the number of expected writers is zero; it must be at least one")
-            }
+            Self::ZeroMaxCopies => f.write_str("the limit on copies must be at least one"),
+            Self::ZeroWriters => f.write_str("the expected writers must be at least one"),
             Self::MemoryCapTooLow { max_bytes, needed } => {
                 write!(f, "the filter needs {needed} bytes, more than the cap of {max_bytes} bytes")
             }
             Self::InvalidRate(rate) => {
                 write!(f, "a false-positive rate must be above 0 and below 1, not {rate}")
             }
-            Self::RateTooLow { target, lowest } => {
-                write!(
-                    f,
-                    "a false-positive rate of {target} cannot be met; the lowest possible is \
-                     {lowest:e}"
-                )
-            }
+            Self::RateTooLow { target, lowest } => write!(
+                f,
+                "a false-positive rate of {target} cannot be met; the lowest possible is {lowest:e}"
+            ),
             Self::InvalidWindow(window) => {
                 write!(f, "a window has 1 to 253 generations, not {window}")
             }
@@ -218,11 +199,9 @@ impl fmt::Display for BuildError {
                 Some(_) => write!(f, "{layout:?} is only for sets that grow"),
                 None => write!(f, "{layout:?} is not a layout for sets that grow"),
             },
-            Self::LayoutMissesRate { layout, target, reached } => write!(
-                f,
-                "{layout:?} reaches a false-positive rate of {reached:.3e}, not the target of \
-                 {target}"
-            ),
+            Self::LayoutMissesRate { layout, target, reached } => {
+                write!(f, "{layout:?} reaches a false-positive rate of {reached:.3e}, not {target}")
+            }
         }
     }
 }
@@ -235,9 +214,8 @@ impl Error for BuildError {}
 /// use guira::{CuckooFilter, MergeError};
 ///
 /// let builder = CuckooFilter::builder().capacity(1_000).seed(1);
-/// let larger = CuckooFilter::builder().capacity(2_000).seed(1).build()?;
-/// assert!(matches!(builder.build()?.merge(&larger), Err(MergeError::Buckets { .. })));
-/// # Ok::<(), guira::BuildError>(())
+/// let larger = CuckooFilter::builder().capacity(2_000).seed(1).build().unwrap();
+/// assert!(matches!(builder.build().unwrap().merge(&larger), Err(MergeError::Buckets { .. })));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -290,9 +268,7 @@ impl fmt::Display for MergeError {
                 write!(f, "the filters have different numbers of buckets: {this} and {other}")
             }
             Self::Seed => f.write_str("the filters have different seeds"),
-            Self::Hasher => {
-                f.write_str("the filters have different hashers, or hashers with different seeds")
-            }
+            Self::Hasher => f.write_str("the filters have different hashers or hasher seeds"),
             Self::Full { fitted, items } => write!(
                 f,
                 "there is not enough room: {fitted} of the {items} items of the other filter fitted"

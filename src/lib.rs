@@ -9,14 +9,8 @@
 //!
 //! let seen = CuckooFilter::with_capacity(1_000_000);
 //! std::thread::scope(|scope| {
-//!     for shard in 0..4_u32 {
-//!         let seen = &seen;
-//!         scope.spawn(move || {
-//!             for key in (shard * 1_000)..(shard + 1) * 1_000 {
-//!                 seen.insert(&key).unwrap();
-//!             }
-//!         });
-//!     }
+//!     scope.spawn(|| seen.insert_batch(0..1_000).unwrap());
+//!     scope.spawn(|| seen.insert_batch(1_000..2_000).unwrap());
 //! });
 //! assert!(seen.contains(&17));
 //! assert!(seen.remove(&17));
@@ -24,13 +18,11 @@
 //!
 //! If [`contains`](Filter::contains) returns `false`, the item is not in the filter. For an absent
 //! item it returns `true` with a probability of about 1 in 8,500, once the filter is at capacity.
-//! Items are values that implement [`Hash`](core::hash::Hash). The filter hashes them and does not
-//! keep them.
+//! The filter hashes items and does not keep them.
 //!
-//! **Remove only what you inserted, once, and after the insert returned.** After a
-//! [`clear`](Filter::clear), remove only what was inserted after it. The filter cannot distinguish
-//! an item that was never inserted from another item with the same fingerprint: see [the
-//! contract](Filter#the-contract-of-removal).
+//! **Remove only what you inserted, once, and after the insert returned.** The filter cannot
+//! distinguish an item that was never inserted from another item with the same fingerprint: see
+//! [the contract](Filter#the-contract-of-removal).
 //!
 //! # Two axes
 //!
@@ -40,8 +32,7 @@
 //! | keys with values of up to 16 bits | [`CuckooMap`] | [`GrowingMap`] |
 //! | keys that are forgotten after a while | [`ExpiringFilter`] | [`GrowingExpiringFilter`] |
 //!
-//! All of them are names for [`Filter<C, G, S>`](Filter): its contents, its growth, its hasher. The
-//! page of each name lists the methods that it has.
+//! All of them are names for [`Filter<C, G, S>`](Filter): its contents, its growth, its hasher.
 //!
 //! # Conventions
 //!
@@ -56,8 +47,6 @@
 //!   positive answers. (`insert_batch` has no answers. It takes any iterator, and in a map slices
 //!   of keys and of values.) **`*_mask`** takes up to 64 keys, and answers in the bits of a `u64`,
 //!   or of two if there are two kinds of answers. Both overlap the cache misses of their keys.
-//! - **Names.** `with_capacity` for the defaults, [`builder`](Filter::builder) for settings,
-//!   [`loader`](Filter::loader) for snapshots.
 //! - **Errors.** What can fail for lack of room or memory returns a `Result`. `with_capacity`,
 //!   `new`, `default`, `clone` and `to_bytes` panic if the system refuses memory, as `Vec` does;
 //!   batches, if their slices differ in length.
@@ -69,16 +58,6 @@
 //! [`CuckooFilter::with_capacity`] makes a filter with about 0.012 % false positives. For another
 //! rate use the [builder](CuckooFilter::builder). It takes the layout with the fewest bits per item
 //! that meets the target, or the [fastest](FilterBuilder::fastest) such layout:
-//!
-//! ```
-//! use guira::{CuckooFilter, Layout};
-//!
-//! let cached = CuckooFilter::builder().capacity(1_000_000).false_positive_rate(0.01).build()?;
-//! assert_eq!(cached.layout(), Layout::SemiSorted6x12);
-//! assert!(cached.false_positive_rate() < 0.003);
-//! assert!(cached.size_in_bytes() < 1_450_000);
-//! # Ok::<(), guira::BuildError>(())
-//! ```
 //!
 //! | target rate, at least | smallest [`Layout`] | fastest layout | bits per item | rate at capacity |
 //! |---|---|---|---|---|
@@ -93,15 +72,9 @@
 //!
 //! The bits per item are those of the buckets in a filter for a million items or more. Smaller
 //! filters take more. `BENCHMARKS.md`, in the repository, compares the speed of plain and
-//! semi-sorted layouts.
-//!
-//! A filter built with `capacity(n)` holds n distinct items. At most one such filter in 10,000 is
-//! full earlier; most hold a few more. After that, `insert` returns [`InsertError::Full`] and
-//! changes nothing. Copies of an item count against the capacity.
-//!
-//! Lookups, inserts, removals, bursts, sweeps and `advance` allocate nothing, unless the filter has
-//! to grow. Calls that allocate return an error if memory is refused, not the one of a full filter:
-//! see [`docs::limits`].
+//! semi-sorted layouts. A filter built with [`capacity(n)`](Filter::capacity) holds n distinct
+//! items. After that, `insert` returns [`InsertError::Full`] and changes nothing. What allocates
+//! memory, and what happens if it is refused, is in [`docs::limits`].
 //!
 //! # Growth
 //!
@@ -110,71 +83,30 @@
 //! buckets at every size, and the target rate holds up to 32,768 times the first size. In return it
 //! takes more bits per item: [its page](GrowingFilter#what-it-costs) has a table.
 //!
-//! ```
-//! use guira::GrowingFilter;
-//!
-//! let seen = GrowingFilter::builder().capacity(1_000).false_positive_rate(0.01).build()?;
-//! seen.insert_batch(0..50_000).unwrap();
-//! assert!(seen.contains(&49_999) && seen.false_positive_rate() <= 0.01);
-//! # Ok::<(), guira::BuildError>(())
-//! ```
-//!
-//! A [`GrowingMap`] grows in the same way.
-//!
 //! # Values
 //!
 //! A [`CuckooMap`] stores a small value beside each fingerprint: the file that holds a key, the
 //! worker that owns a flow. A lookup rarely returns the value of another key, and never misses a
-//! key that is in the map.
-//!
-//! ```
-//! use guira::CuckooMap;
-//!
-//! let workers = CuckooMap::builder().capacity(1_000_000).value_bits(4).build()?;
-//! workers.insert("flow 17", 3).unwrap();
-//! assert_eq!(workers.get("flow 17"), Some(3));
-//! assert!(workers.replace("flow 17", 3, 5) && workers.remove("flow 17", 5));
-//! # Ok::<(), guira::BuildError>(())
-//! ```
-//!
-//! Removals name the value, since keys that share a fingerprint may have different ones: see [the
-//! contract of maps](CuckooMap#the-contract-of-removal-and-replacement).
+//! key that is in the map. Removals name the value: see [the contract of
+//! maps](CuckooMap#the-contract-of-removal-and-replacement).
 //!
 //! # Expiry
 //!
 //! An [`ExpiringFilter`] finds an item for a window of generations after its insert, and then
 //! forgets it. It detects duplicates in a stream, or replayed tokens. The caller begins each
-//! generation, or passes a clock to `tick`. A [`GrowingExpiringFilter`] also grows.
-//! [`docs::expiry`] is a guide, with recipes.
-//!
-//! ```
-//! use guira::ExpiringFilter;
-//!
-//! let seen = ExpiringFilter::builder().capacity(1_000_000).window(5).build()?;
-//! assert!(seen.insert_unique("token 17").unwrap().is_new());
-//! assert!(!seen.insert_unique("token 17").unwrap().is_new()); // a replay
-//! seen.advance();
-//! # Ok::<(), guira::BuildError>(())
-//! ```
+//! generation, or passes a clock to `tick`. [`docs::expiry`] is a guide, with recipes.
 //!
 //! # Threads
 //!
-//! All methods but those that shrink take `&self`: share a filter by reference or in an
-//! [`Arc`](alloc::sync::Arc). Lookups take no lock and write nothing.
-//! [`insert`](CuckooFilter#method.insert) takes no lock while one of the item's two buckets has
-//! room. (Its documentation names the exceptions: items with many copies, and growth.)
+//! Share a filter by reference or in an [`Arc`](alloc::sync::Arc). Lookups take no lock and write
+//! nothing. [`insert`](CuckooFilter#method.insert) takes no lock while one of the item's two
+//! buckets has room. (Its documentation names the exceptions: items with many copies, and growth.)
 //!
 //! - What overlapping calls may observe: [`Filter`](Filter#what-overlapping-calls-may-observe).
+//! - How to keep a filter in step with a cache or a store: [`docs::caches`].
 //! - How it works: [`docs::design`].
 //! - What it does not do: [`docs::limits`].
 //! - What has been checked: [`docs::verification`].
-//!
-//! # Beside a cache or a store
-//!
-//! A filter in front of a store saves the reads of keys that the store does not have. It misses no
-//! key if each key is inserted before it is published and removed after it is withdrawn, one
-//! removal for one insert. [`docs::caches`] has recipes, also for threads that create and delete
-//! the same keys.
 //!
 //! # Saving, cloning, clearing
 //!
@@ -182,23 +114,9 @@
 //! [`clone`](Filter::try_clone) copy a filter while other threads read and write it. The copy holds
 //! every item that was present throughout the call. A [`Loader`] takes bytes, a reader, a file, or
 //! chunks that are pushed to it, and refuses a damaged snapshot. [`clear`](Filter::clear) removes
-//! all items. Saving needs the feature `std`:
-//!
-//! ```
-//! # #[cfg(feature = "std")] {
-//! use guira::CuckooFilter;
-//!
-//! let seen = CuckooFilter::with_capacity(1_000);
-//! seen.insert("tyto alba").unwrap();
-//! let bytes = seen.to_bytes();
-//!
-//! let loaded = CuckooFilter::loader().bytes(&bytes).unwrap();
-//! assert!(loaded.contains("tyto alba"));
-//! # }
-//! ```
-//!
-//! The [snapshot format](docs::snapshots) and the results of the default hasher are the same in
-//! every release and on every platform. [`docs::saving`] is a guide to files and async code.
+//! all items. Saving needs the feature `std`. The [snapshot format](docs::snapshots) and the
+//! results of the default hasher are the same in every release and on every platform.
+//! [`docs::saving`] is a guide to files and async code.
 //!
 //! # Features
 //!

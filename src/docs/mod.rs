@@ -1,26 +1,11 @@
 //! Guides: caches and stores, design, expiry, limits, saving, the snapshot format, speed, and
 //! verification.
 
-#[doc = include_str!("caches.md")]
-pub mod caches {}
+macro_rules! guides {
+    ($($name:ident)*) => {$(
+        #[doc = include_str!(concat!(stringify!($name), ".md"))]
+        pub mod $name {}
+    )*};
+}
 
-#[doc = include_str!("design.md")]
-pub mod design {}
-
-#[doc = include_str!("expiry.md")]
-pub mod expiry {}
-
-#[doc = include_str!("limits.md")]
-pub mod limits {}
-
-#[doc = include_str!("saving.md")]
-pub mod saving {}
-
-#[doc = include_str!("snapshots.md")]
-pub mod snapshots {}
-
-#[doc = include_str!("speed.md")]
-pub mod speed {}
-
-#[doc = include_str!("verification.md")]
-pub mod verification {}
+guides!(caches design expiry limits saving snapshots speed verification);

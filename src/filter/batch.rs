@@ -1,72 +1,39 @@
 //! Batches: their hashes, and their outcomes.
 
-use core::{hash::BuildHasher, ops::ControlFlow};
+use core::ops::ControlFlow;
 
-use super::{InsertMask, Key, engine::Failed};
+use super::InsertMask;
 use crate::{
-    InsertBatchError, InsertError,
-    batch_error::{Failures, MAX_BEGUN},
-    table::{INTERLEAVED, MAX_BURST, ShardedCounter, Source},
+    InsertError,
+    batch_error::{Failed, MAX_BEGUN},
+    table::{INTERLEAVED, MAX_BURST, MIN_BATCH, ShardedCounter, Source},
 };
 
 /// The hashes of a batch.
-pub(super) trait Batch: Sized {
-    /// The number of hashes; of an iterator, the upper bound that it knows, or else `usize::MAX`.
-    fn at_most(&self) -> usize;
-
+pub(super) struct Batch<'a, I> {
+    /// All of them, if they are in a slice.
+    pub(super) slice: Option<&'a [u64]>,
     /// The hashes, one by one.
-    fn hashes(self) -> impl Iterator<Item = u64>;
+    pub(super) each: I,
+}
+
+impl<I: Iterator<Item = u64>> Batch<'_, I> {
+    /// Returns whether the batch is so small that its items are processed one by one.
+    #[inline]
+    pub(super) fn is_small(&self) -> bool {
+        self.each.size_hint().1.is_some_and(|most| most < MIN_BATCH)
+    }
 
     /// Calls a function with the hashes in the form that the engine takes.
-    fn with<R>(self, operation: impl FnOnce(Source<'_>) -> R) -> R;
-}
-
-/// A slice of keys, with the hasher of the filter.
-pub(super) struct Keys<'a, K, S> {
-    pub(super) keys: &'a [K],
-    pub(super) hasher: &'a S,
-}
-
-impl<K: Key, S: BuildHasher> Batch for Keys<'_, K, S> {
     #[inline]
-    fn at_most(&self) -> usize {
-        self.keys.len()
-    }
-
-    #[inline]
-    fn hashes(self) -> impl Iterator<Item = u64> {
-        self.keys.iter().map(|key| key.hash_with(self.hasher).0)
-    }
-
-    #[inline]
-    fn with<R>(self, operation: impl FnOnce(Source<'_>) -> R) -> R {
-        match K::as_hashes(self.keys) {
+    pub(super) fn with<R>(mut self, operation: impl FnOnce(Source<'_>) -> R) -> R {
+        match self.slice {
             Some(hashes) => operation(Source::Slice(hashes)),
-            None => Each(self.hashes()).with(operation),
+            None => operation(Source::Blocks(&mut |block| {
+                let hashes = block.iter_mut().zip(self.each.by_ref());
+                hashes.map(|(place, hash)| *place = hash).count()
+            })),
         }
-    }
-}
-
-/// Hashes that an iterator computes.
-pub(super) struct Each<I>(pub(super) I);
-
-impl<I: Iterator<Item = u64>> Batch for Each<I> {
-    #[inline]
-    fn at_most(&self) -> usize {
-        self.0.size_hint().1.unwrap_or(usize::MAX)
-    }
-
-    #[inline]
-    fn hashes(self) -> impl Iterator<Item = u64> {
-        self.0
-    }
-
-    #[inline]
-    fn with<R>(mut self, operation: impl FnOnce(Source<'_>) -> R) -> R {
-        operation(Source::Blocks(&mut |block| {
-            let hashes = block.iter_mut().zip(self.0.by_ref());
-            hashes.map(|(place, hash)| *place = hash).count()
-        }))
     }
 }
 
@@ -98,69 +65,40 @@ impl Drop for CountChange<'_> {
 // A batch may have begun this many inserts when it must end.
 const _: () = assert!(INTERLEAVED < MAX_BEGUN);
 
-/// Inserts the items of a small batch one by one, as the outcomes are taken. Adds 1 to `count` for
-/// each item that was added, and calls `failed` with the positions of the others, until it breaks.
+/// Inserts the items of a small batch one by one, as the outcomes are taken: whether an item was
+/// added. Passes them to `note`. For the rest see [`Failed`].
 #[inline]
 pub(super) fn insert_singly(
-    outcomes: impl Iterator<Item = Result<(), InsertError>>,
-    count: &mut usize,
-    failed: &mut Failed<'_>,
-) {
-    for (position, outcome) in outcomes.enumerate() {
-        match outcome {
-            Ok(()) => *count += 1,
-            Err(error) if failed(position, error).is_break() => break,
-            Err(_) => {}
-        }
-    }
-}
-
-/// As [`insert_singly`], if they are absent. Each outcome is whether the item was, and is written
-/// to `added`.
-#[inline]
-pub(super) fn insert_unique_singly(
     outcomes: impl Iterator<Item = Result<bool, InsertError>>,
-    added: &mut [bool],
+    mut note: impl FnMut(usize, bool),
     count: &mut usize,
     failed: &mut Failed<'_>,
 ) {
     for (position, outcome) in outcomes.enumerate() {
         match outcome {
-            Ok(was_absent) => added[position] = was_absent,
+            Ok(added) => {
+                note(position, added);
+                *count += usize::from(added);
+            }
             Err(error) if failed(position, error).is_break() => break,
             Err(_) => {}
         }
-        *count += usize::from(added[position]);
     }
 }
 
-/// The outcome of inserting a batch. `insert` passes on the items that failed, and returns the
-/// number of those that were added.
-pub(super) fn inserts(
-    insert: impl FnOnce(&mut Failed<'_>) -> usize,
-) -> Result<usize, InsertBatchError> {
-    let mut failures = Failures::default();
-    let count = insert(&mut |position, error| failures.add(position, error));
-    failures.check(count)
+/// Passes failures on, for the C interface, which writes them to arrays of the caller. A batch
+/// whose failures take no memory does not end early.
+pub(super) fn pass_on(
+    mut failed: impl FnMut(usize, InsertError),
+) -> impl FnMut(usize, InsertError) -> ControlFlow<()> {
+    move |position, error| {
+        failed(position, error);
+        ControlFlow::Continue(())
+    }
 }
 
-/// The outcome of inserting each item of a batch if it is absent, in order. `insert` writes which
-/// items were added, passes on those that failed, and returns the number of those that were added.
-#[track_caller]
-pub(super) fn unique_batch(
-    items: usize,
-    added: &mut [bool],
-    insert: impl FnOnce(&mut [bool], &mut Failed<'_>) -> usize,
-) -> Result<usize, InsertBatchError> {
-    check_lengths(items, added.len());
-    // Until they are added.
-    added.fill(false);
-    let mut failures = Failures::default();
-    let count = insert(added, &mut |position, error| failures.add(position, error));
-    failures.check_unique(count, items)
-}
-
-/// As [`unique_batch`], for a burst.
+/// Inserts each item of a burst if it is absent, in order. `insert` writes which items were added,
+/// and passes on those that failed.
 #[track_caller]
 pub(super) fn unique_burst(
     items: usize,
@@ -169,26 +107,15 @@ pub(super) fn unique_burst(
     check_burst(items);
     let (mut added, mut refused) = ([false; MAX_BURST], 0_u64);
     let added = &mut added[..items];
-    insert(added, &mut |position, _| {
-        refused |= 1_u64 << position;
-        ControlFlow::Continue(())
-    });
+    insert(added, &mut pass_on(|position, _| refused |= 1_u64 << position));
     InsertMask { added: mask(added), refused }
 }
 
-/// Panics if a batch's slices differ in length, as std's `copy_from_slice` does.
+/// Panics if a batch does not have one answer, or one value, for each key, as std's
+/// `copy_from_slice` does.
 #[track_caller]
-pub(super) fn check_lengths(items: usize, answers: usize) {
-    assert!(
-        items == answers,
-        "a batch needs as many answers as keys: {items} keys, {answers} answers"
-    );
-}
-
-/// Panics if a batch does not have one value for each item.
-#[track_caller]
-pub(super) fn check_values(items: usize, values: usize) {
-    assert!(items == values, "a batch needs as many values as keys: {items} keys, {values} values");
+pub(super) fn check_lengths(keys: usize, what: &str, len: usize) {
+    assert!(keys == len, "a batch needs as many {what} as keys: {keys} keys, {len} {what}");
 }
 
 /// Panics if a burst has more items than a mask has bits.

@@ -1,10 +1,10 @@
 //! The builder: from settings to a filter.
 
-use core::{fmt, hash::BuildHasher, marker::PhantomData, num::NonZero, time::Duration};
+use core::{fmt, hash::BuildHasher, marker::PhantomData, time::Duration};
 
 use super::{
     Filter, FromSeed, StableHashBuilder,
-    engine::{Engine, Options},
+    engine::Engine,
     hasher::{hasher_seed, random_seed},
     kind::{Contents, Growth},
 };
@@ -14,50 +14,45 @@ use crate::{
     table::{Kernel, stamp_bits},
 };
 
-/// Builds a filter: a [`CuckooFilter`](crate::CuckooFilter), a
-/// [`GrowingFilter`](crate::GrowingFilter), a [`CuckooMap`](crate::CuckooMap), a
-/// [`GrowingMap`](crate::GrowingMap) or an [`ExpiringFilter`](crate::ExpiringFilter). Only the
-/// capacity is required, and only by filters that do not grow. What is said of a `CuckooMap` holds
-/// for both maps.
-///
-/// [`Filter::builder`] creates one: `CuckooFilter::builder()` or `CuckooMap::builder()`.
+/// Builds a filter of any kind: [`Filter::builder`] creates one. Only the capacity is required, and
+/// only by filters that do not grow.
 ///
 /// ```
 /// use guira::CuckooFilter;
 ///
-/// let filter = CuckooFilter::builder()
-///     .capacity(1_000_000)
-///     .false_positive_rate(0.001)
-///     .seed(42)
-///     .build()?;
+/// let builder = CuckooFilter::builder().capacity(1_000_000).false_positive_rate(0.001).seed(42);
+/// let filter = builder.build().unwrap();
 /// assert!(filter.false_positive_rate() <= 0.001);
-/// # Ok::<(), guira::BuildError>(())
 /// ```
 #[must_use = "a builder does nothing until `build`"]
 pub struct FilterBuilder<C: Contents, G: Growth, S = StableHashBuilder> {
     pub(super) settings: Settings,
+    seed: Option<u64>,
     hasher: HasherSource<S>,
     kind: PhantomData<fn() -> (C, G)>,
 }
 
-/// Everything but the hasher.
+/// Everything but hasher and seed. Engines get the [validated](Self::validated) settings.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Settings {
-    capacity: Option<usize>,
-    target: Option<f64>,
-    layout: Option<Layout>,
-    /// Bits of a value, if the user set them.
+pub(crate) struct Settings {
+    pub(super) capacity: Option<usize>,
+    pub(super) target: Option<f64>,
+    pub(super) layout: Option<Layout>,
+    /// Bits of a value, if the user set them. Once validated: if items have values or stamps.
     pub(super) value_bits: Option<u32>,
+    /// The generations for which items are found, if they expire.
     pub(super) window: Option<u32>,
     pub(super) time_to_live: Option<Duration>,
-    fastest: bool,
-    seed: Option<u64>,
+    pub(super) fastest: bool,
     pub(super) huge_pages: bool,
     pub(super) max_capacity: Option<usize>,
+    /// Whether filters that grow reserve address space.
     pub(super) reserve: bool,
     pub(super) max_copies: Option<usize>,
     pub(super) writers: Option<usize>,
+    /// Largest number of bytes of the filter, of which the `Filter` value itself takes `own_bytes`.
     pub(super) max_bytes: Option<usize>,
+    pub(super) own_bytes: usize,
     pub(super) kernel: Option<Kernel>,
 }
 
@@ -81,26 +76,18 @@ impl<S> HasherSource<S> {
 }
 
 impl Settings {
-    /// Validates the settings, and returns those that engines use. `own_bytes` is the size of the
-    /// filter itself.
-    fn options<C: Contents, G: Growth>(&self, own_bytes: usize) -> Result<Options, BuildError> {
-        let capacity = match self.capacity {
-            None if G::GROWS => None,
-            None => return Err(BuildError::NoCapacity),
-            Some(capacity) => Some(capacity.max(1)),
-        };
-        let max_copies = match self.max_copies {
-            None => None,
-            Some(copies) => Some(NonZero::new(copies).ok_or(BuildError::ZeroMaxCopies)?),
-        };
-        let writers = match self.writers {
-            None => None,
-            Some(writers) => Some(NonZero::new(writers).ok_or(BuildError::ZeroWriters)?),
-        };
-        let kernel = self.kernel.filter(|kernel| kernel.is_available());
-        let kernel = kernel.unwrap_or_else(Kernel::best);
-        let Self { target, layout, window, time_to_live, fastest, huge_pages, max_bytes, .. } =
-            *self;
+    /// Validates the settings, and returns those of a filter that itself takes `own_bytes`.
+    fn validated<C: Contents, G: Growth>(mut self, own_bytes: usize) -> Result<Self, BuildError> {
+        if self.capacity.is_none() && !G::GROWS {
+            return Err(BuildError::NoCapacity);
+        }
+        if self.max_copies == Some(0) {
+            return Err(BuildError::ZeroMaxCopies);
+        }
+        if self.writers == Some(0) {
+            return Err(BuildError::ZeroWriters);
+        }
+        let Self { layout, window, .. } = self;
         let of_layout = layout.and_then(Layout::valued);
         let value_bits = match window {
             None => C::DEFAULT_VALUE_BITS.map(|bits| self.value_bits.or(of_layout).unwrap_or(bits)),
@@ -109,33 +96,24 @@ impl Settings {
         if let Some(bits) = value_bits.filter(|&bits| bits > MAX_VALUE_BITS) {
             return Err(BuildError::InvalidValueBits(bits));
         }
-        if let Some(layout) = layout.filter(|layout| layout.valued() != value_bits) {
+        // The engine that grows rejects all layouts of others.
+        let suits = |layout: Layout| {
+            layout.valued() == value_bits && (G::GROWS || layout.splitting().is_none())
+        };
+        if let Some(layout) = layout.filter(|&layout| !suits(layout)) {
             return Err(BuildError::LayoutUnsuitable { layout, value_bits });
         }
-        // The engine that grows rejects all others.
-        if let Some(layout) = layout.filter(|layout| layout.splitting().is_some() && !G::GROWS) {
-            return Err(BuildError::LayoutUnsuitable { layout, value_bits });
+        if let Some(rate) = self.target.filter(|&rate| !(rate > 0.0 && rate < 1.0)) {
+            return Err(BuildError::InvalidRate(rate));
         }
-        match target {
-            Some(rate) if !(rate > 0.0 && rate < 1.0) => Err(BuildError::InvalidRate(rate)),
-            _ => Ok(Options {
-                capacity,
-                max_capacity: self.max_capacity,
-                reserve: self.reserve,
-                target,
-                layout,
-                value_bits,
-                window,
-                time_to_live,
-                fastest,
-                huge_pages,
-                max_copies,
-                max_bytes,
-                own_bytes,
-                writers,
-                kernel,
-            }),
-        }
+        self.capacity = self.capacity.map(|capacity| capacity.max(1));
+        (self.value_bits, self.own_bytes) = (value_bits, own_bytes);
+        Ok(self)
+    }
+
+    /// The kernel by which batches are looked up. It is available on this processor.
+    pub(super) fn kernel(&self) -> Kernel {
+        self.kernel.filter(|kernel| kernel.is_available()).unwrap_or_else(Kernel::best)
     }
 }
 
@@ -148,6 +126,7 @@ impl<C: Contents, G: Growth> FilterBuilder<C, G> {
                 window: C::DEFAULT_WINDOW,
                 ..Settings::default()
             },
+            seed: None,
             hasher: HasherSource::Seeded(StableHashBuilder::from_seed),
             kind: PhantomData,
         }
@@ -156,29 +135,15 @@ impl<C: Contents, G: Growth> FilterBuilder<C, G> {
 
 impl<C: Contents, G: Growth, S: Clone> Clone for FilterBuilder<C, G, S> {
     fn clone(&self) -> Self {
-        let Self { settings, hasher, kind } = self;
-        Self { settings: settings.clone(), hasher: hasher.clone(), kind: *kind }
+        let Self { settings, seed, hasher, kind } = self;
+        Self { settings: settings.clone(), seed: *seed, hasher: hasher.clone(), kind: *kind }
     }
 }
 
 impl<C: Contents, G: Growth, S> fmt::Debug for FilterBuilder<C, G, S> {
     /// Formats the settings without the seed, since logs are read by others.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FilterBuilder")
-            .field("capacity", &self.settings.capacity)
-            .field("false_positive_rate", &self.settings.target)
-            .field("layout", &self.settings.layout)
-            .field("value_bits", &self.settings.value_bits)
-            .field("window", &self.settings.window)
-            .field("time_to_live", &self.settings.time_to_live)
-            .field("fastest", &self.settings.fastest)
-            .field("huge_pages", &self.settings.huge_pages)
-            .field("max_capacity", &self.settings.max_capacity)
-            .field("max_copies", &self.settings.max_copies)
-            .field("writers", &self.settings.writers)
-            .field("max_bytes", &self.settings.max_bytes)
-            .field("kernel", &self.settings.kernel)
-            .finish_non_exhaustive()
+        f.debug_struct("FilterBuilder").field("settings", &self.settings).finish_non_exhaustive()
     }
 }
 
@@ -186,16 +151,13 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     /// Sets the number of distinct items that must fit. At most one filter in 10,000 refuses one of
     /// them. Zero makes the smallest filter, whose capacity is one.
     ///
-    /// A filter that grows starts with this capacity, and with 1,024 slots at least (by default
-    /// with 4,096), and grows to 32,768 times as many: see also
-    /// [`max_capacity`](FilterBuilder::max_capacity). In an
+    /// A filter that grows [starts](crate::GrowingFilter#growth) with this capacity. In an
     /// [`ExpiringFilter`](crate::ExpiringFilter#capacity) it must be enough for the items of w + 2
     /// generations, where w is the window.
     ///
     /// ```
-    /// let filter = guira::CuckooFilter::builder().capacity(50_000).build()?;
+    /// let filter = guira::CuckooFilter::builder().capacity(50_000).build().unwrap();
     /// assert_eq!(filter.capacity(), 50_000);
-    /// # Ok::<(), guira::BuildError>(())
     /// ```
     pub fn capacity(mut self, items: usize) -> Self {
         self.settings.capacity = Some(items);
@@ -207,16 +169,17 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     ///
     /// Without a [`layout`](Self::layout), the builder takes the layout with the fewest bits per
     /// item that meets the target. Of a plain and a semi-sorted one of the same size, it takes the
-    /// plain one if both meet it. See also [`fastest`](Self::fastest). Without a target, a
-    /// `CuckooFilter` gets [`Layout::Plain4x16`], a `GrowingFilter` a target of 0.1 %, a
-    /// [`CuckooMap`](crate::CuckooMap) and an [`ExpiringFilter`](crate::ExpiringFilter) one of
-    /// 0.2 %, and a [`GrowingMap`](crate::GrowingMap) one of 0.5 %.
+    /// plain one if both meet it. See also [`fastest`](Self::fastest).
+    ///
+    /// Without a target, a [`CuckooFilter`](crate::CuckooFilter) gets [`Layout::Plain4x16`], which
+    /// has about 0.012 % false positives and takes 16.7 bits per item. Other filters get a target:
+    /// a [`GrowingFilter`](crate::GrowingFilter) 0.1 %, a [`CuckooMap`](crate::CuckooMap) and an
+    /// [`ExpiringFilter`](crate::ExpiringFilter) 0.2 %, a [`GrowingMap`](crate::GrowingMap) and a
+    /// [`GrowingExpiringFilter`](crate::GrowingExpiringFilter) 0.5 %.
     ///
     /// ```
-    /// let builder = guira::CuckooFilter::builder().capacity(50_000);
-    /// let filter = builder.false_positive_rate(0.01).build()?;
-    /// assert!(filter.false_positive_rate() <= 0.01);
-    /// # Ok::<(), guira::BuildError>(())
+    /// let builder = guira::CuckooFilter::builder().capacity(50_000).false_positive_rate(0.01);
+    /// assert!(builder.build().unwrap().false_positive_rate() <= 0.01);
     /// ```
     pub fn false_positive_rate(mut self, target: f64) -> Self {
         self.settings.target = Some(target);
@@ -225,24 +188,18 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
 
     /// Sets the layout of the buckets, in place of one that is chosen by the target rate.
     ///
-    /// In a [`GrowingFilter`](crate::GrowingFilter) it is one of [`Layout::GROWING`], and in a
-    /// [`GrowingMap`](crate::GrowingMap) one of those that [`growing`](Layout::growing) returns. If
-    /// a target is set as well, the layout must meet it after the last doubling.
-    ///
-    /// In a [`CuckooMap`](crate::CuckooMap) it is one of those that
-    /// [`with_values`](Layout::with_values) returns. In an
-    /// [`ExpiringFilter`](crate::ExpiringFilter) it is one of these too, with values of as many
-    /// bits as the stamps of its [`window`](FilterBuilder::window). In a
-    /// [`CuckooFilter`](crate::CuckooFilter) it is one of [`Layout::ALL`]. With a layout that does
-    /// not suit the filter, `build` fails with [`LayoutUnsuitable`](BuildError::LayoutUnsuitable).
+    /// For a [`CuckooFilter`](crate::CuckooFilter) it is one of [`Layout::ALL`], and for a
+    /// [`GrowingFilter`](crate::GrowingFilter) one of [`Layout::GROWING`]. For maps it is one of
+    /// those that [`with_values`](Layout::with_values), or if they grow
+    /// [`growing`](Layout::growing), returns, and for expiring filters too, with values of as many
+    /// bits as the stamps of the [`window`](FilterBuilder::window). With another layout, `build`
+    /// fails with [`LayoutUnsuitable`](BuildError::LayoutUnsuitable). If a target is set as well,
+    /// the layout must meet it (if the filter grows, after the last doubling).
     ///
     /// ```
-    /// use guira::{CuckooFilter, Layout};
-    ///
-    /// let builder = CuckooFilter::builder().capacity(50_000);
-    /// let filter = builder.layout(Layout::SemiSorted3x22).build()?;
+    /// let builder = guira::CuckooFilter::builder().capacity(50_000);
+    /// let filter = builder.layout(guira::Layout::SemiSorted3x22).build().unwrap();
     /// assert!(filter.false_positive_rate() < 0.000_002);
-    /// # Ok::<(), guira::BuildError>(())
     /// ```
     pub fn layout(mut self, layout: Layout) -> Self {
         self.settings.layout = Some(layout);
@@ -257,12 +214,9 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     /// has no effect; nor has it in filters that grow, all of whose layouts are plain.
     ///
     /// ```
-    /// use guira::{CuckooFilter, Layout};
-    ///
-    /// let builder = CuckooFilter::builder().capacity(50_000).false_positive_rate(0.01);
-    /// assert_eq!(builder.clone().build()?.layout(), Layout::SemiSorted6x12);
-    /// assert_eq!(builder.fastest().build()?.layout(), Layout::Plain5x12);
-    /// # Ok::<(), guira::BuildError>(())
+    /// let builder = guira::CuckooFilter::builder().capacity(50_000).false_positive_rate(0.01);
+    /// assert!(builder.clone().build().unwrap().layout().is_semi_sorted());
+    /// assert!(!builder.fastest().build().unwrap().layout().is_semi_sorted());
     /// ```
     pub fn fastest(mut self) -> Self {
         self.settings.fastest = true;
@@ -277,14 +231,12 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     /// protection against chosen keys.
     ///
     /// ```
-    /// let twin = || guira::CuckooFilter::builder().capacity(2_000).seed(42).build().unwrap();
-    /// let (a, b) = (twin(), twin());
-    /// a.insert_batch(&[1, 2, 3]).unwrap();
-    /// b.insert_batch(&[1, 2, 3]).unwrap();
-    /// assert!((0..100_000).all(|key| a.contains(&key) == b.contains(&key)));
+    /// let builder = guira::CuckooFilter::builder().capacity(2_000).seed(42);
+    /// let (a, b) = (builder.clone().build().unwrap(), builder.build().unwrap());
+    /// assert_eq!(a.hash_key("ani"), b.hash_key("ani"));
     /// ```
     pub fn seed(mut self, seed: u64) -> Self {
-        self.settings.seed = Some(seed);
+        self.seed = Some(seed);
         self
     }
 
@@ -295,14 +247,12 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     /// ```
     /// use std::hash::RandomState;
     ///
-    /// let builder = guira::CuckooFilter::builder().capacity(10);
-    /// let filter = builder.hasher(RandomState::new()).build()?;
-    /// filter.insert("keyed by SipHash").unwrap();
-    /// # Ok::<(), guira::BuildError>(())
+    /// let builder = guira::CuckooFilter::builder().capacity(10).hasher(RandomState::new());
+    /// builder.build().unwrap().insert("keyed by SipHash").unwrap();
     /// ```
     pub fn hasher<S2: BuildHasher>(self, hasher: S2) -> FilterBuilder<C, G, S2> {
-        let Self { settings, kind, .. } = self;
-        FilterBuilder { settings, hasher: HasherSource::Given(hasher), kind }
+        let Self { settings, seed, kind, .. } = self;
+        FilterBuilder { settings, seed, hasher: HasherSource::Given(hasher), kind }
     }
 
     /// Sets the type of the hasher, which is made from a seed. The filter derives that seed from
@@ -313,13 +263,12 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     /// use std::hash::{BuildHasherDefault, DefaultHasher};
     ///
     /// let builder = guira::CuckooFilter::builder().capacity(10);
-    /// let filter = builder.seeded_hasher::<BuildHasherDefault<DefaultHasher>>().build()?;
-    /// filter.insert("ani").unwrap();
-    /// # Ok::<(), guira::BuildError>(())
+    /// let builder = builder.seeded_hasher::<BuildHasherDefault<DefaultHasher>>();
+    /// builder.build().unwrap().insert("ani").unwrap();
     /// ```
     pub fn seeded_hasher<S2: FromSeed>(self) -> FilterBuilder<C, G, S2> {
-        let Self { settings, kind, .. } = self;
-        FilterBuilder { settings, hasher: HasherSource::Seeded(S2::from_seed), kind }
+        let Self { settings, seed, kind, .. } = self;
+        FilterBuilder { settings, seed, hasher: HasherSource::Seeded(S2::from_seed), kind }
     }
 
     /// Builds the filter.
@@ -328,19 +277,15 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     /// [`BuildError`], with a variant for each possible cause.
     ///
     /// ```
-    /// use guira::{BuildError, CuckooFilter};
-    ///
-    /// let builder = CuckooFilter::builder().capacity(1_000);
-    /// assert_eq!(builder.clone().build()?.slots(), builder.build()?.slots());
-    /// let builder = CuckooFilter::builder().capacity(1_000);
+    /// let builder = guira::CuckooFilter::builder().capacity(1_000);
+    /// assert!(builder.clone().build().is_ok());
     /// let error = builder.false_positive_rate(1.5).build().unwrap_err();
-    /// assert_eq!(error, BuildError::InvalidRate(1.5));
-    /// # Ok::<(), BuildError>(())
+    /// assert_eq!(error, guira::BuildError::InvalidRate(1.5));
     /// ```
     pub fn build(self) -> Result<Filter<C, G, S>, BuildError> {
         let own_bytes = size_of::<Filter<C, G, S>>();
-        let engine = <C::Engine<G>>::build(&self.settings.options::<C, G>(own_bytes)?)?;
-        let seed = self.settings.seed.unwrap_or_else(random_seed);
+        let engine = <C::Engine<G>>::build(&self.settings.validated::<C, G>(own_bytes)?)?;
+        let seed = self.seed.unwrap_or_else(random_seed);
         let error = engine.out_of_memory();
         Filter::from_parts(engine, seed, 0, self.hasher.make(seed)).ok_or(error)
     }

@@ -20,8 +20,7 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     /// allocated.
     ///
     /// ```
-    /// let filter = guira::CuckooFilter::builder().capacity(10_000_000).huge_pages(false).build()?;
-    /// # Ok::<(), guira::BuildError>(())
+    /// let builder = guira::CuckooFilter::builder().capacity(10_000_000).huge_pages(false);
     /// ```
     pub fn huge_pages(mut self, enabled: bool) -> Self {
         self.settings.huge_pages = enabled;
@@ -33,8 +32,7 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     ///
     /// A filter takes no memory beyond the cap to grow, and neither do its clones: where
     /// [`size_in_bytes`](crate::Filter::size_in_bytes) would exceed it, an insert without room
-    /// fails with [`Full`](crate::InsertError::Full), and all items stay. Before that, it
-    /// fills the memory that it has, beyond the load at which it would grow.
+    /// fails with [`Full`](crate::InsertError::Full), and all items stay.
     ///
     /// The cap does not cover what operations allocate while they run: merges, snapshots, lists of
     /// failures, and memory that several threads request for the same step, of which the filter
@@ -44,13 +42,10 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     /// contain it, so set it again after loading.
     ///
     /// ```
-    /// use guira::{GrowingFilter, InsertError};
-    ///
-    /// let seen = GrowingFilter::builder().capacity(1_000).max_bytes(100_000).build()?;
+    /// let seen = guira::GrowingFilter::builder().max_bytes(100_000).build().unwrap();
     /// let refused = (0..).find_map(|key: u64| seen.insert(&key).err());
-    /// assert_eq!(refused, Some(InsertError::Full));
+    /// assert_eq!(refused, Some(guira::InsertError::Full));
     /// assert!(seen.size_in_bytes() <= 100_000 && seen.len() > 10_000);
-    /// # Ok::<(), guira::BuildError>(())
     /// ```
     pub fn max_bytes(mut self, bytes: usize) -> Self {
         self.settings.max_bytes = Some(bytes);
@@ -64,22 +59,17 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     /// A filter has a stripe (a lock and a version, 16 bytes) for every 64 to 128 buckets, at least
     /// 32 and at most 2,048. If several writers are expected, it has at least 64 stripes for each
     /// of them, within these limits; if one is, at most 64. For every 16 stripes it has a shard of
-    /// the counter of items: at most 64 shards of 128 bytes. (A filter that
-    /// grows has two such counters.)
+    /// the counter of items: at most 64 shards of 128 bytes. (A filter that grows has two such
+    /// counters.) The number of processors plays no part.
     ///
     /// In a filter that grows, the number of stripes follows from eight times the buckets of its
-    /// first size, and stays the same however far it grows: it is at least 16. **So set this if a filter starts
-    /// small, grows large, and has several writers.**
-    ///
-    /// The number of processors plays no part: a filter has the same
-    /// [`size_in_bytes`](crate::Filter::size_in_bytes) on all 64-bit machines. Clones keep the
-    /// setting, and so do snapshots.
+    /// first size, and stays the same however far it grows: it is at least 16. **So set this if a
+    /// filter starts small, grows large, and has several writers.** Clones and snapshots keep it.
     ///
     /// ```
     /// let builder = guira::GrowingFilter::builder().capacity(1_000);
-    /// let (few, many) = (builder.clone().build()?, builder.writers(32).build()?);
+    /// let (few, many) = (builder.clone().build().unwrap(), builder.writers(32).build().unwrap());
     /// assert!(few.size_in_bytes() < 12_000 && many.size_in_bytes() > 50_000);
-    /// # Ok::<(), guira::BuildError>(())
     /// ```
     pub fn writers(mut self, threads: usize) -> Self {
         self.settings.writers = Some(threads);
@@ -93,9 +83,7 @@ impl<C: Contents, S> FilterBuilder<C, Growing, S> {
     ///
     /// - *Size.* If 32,768 times the first size were too little, the filter starts larger. If no
     ///   [`capacity`](Self::capacity) is named, it starts no larger than it ever needs to be.
-    /// - *Layout.* The false-positive rate rises with each doubling, and the builder takes the
-    ///   layout with the fewest bits per item that meets the target after the last one. A filter
-    ///   that need not grow far may get a layout with fewer bits per item.
+    /// - *Layout.* A filter that need not grow far may meet its target with fewer bits per item.
     /// - *Errors.* The filter stops growing once it has room for this many items. When it is full,
     ///   inserts fail with [`MaxCapacity`](crate::InsertError::MaxCapacity).
     ///   [`build`](Self::build) fails if this is smaller than the capacity, or needs more than 2^32
@@ -106,9 +94,8 @@ impl<C: Contents, S> FilterBuilder<C, Growing, S> {
     /// use guira::{GrowingFilter, Layout};
     ///
     /// let builder = GrowingFilter::builder().capacity(4_000).false_positive_rate(0.002);
-    /// assert_eq!(builder.clone().build()?.layout(), Layout::Growing3x20);
-    /// assert_eq!(builder.max_capacity(60_000).build()?.layout(), Layout::Growing4x15);
-    /// # Ok::<(), guira::BuildError>(())
+    /// assert_eq!(builder.clone().build().unwrap().layout(), Layout::Growing3x20);
+    /// assert_eq!(builder.max_capacity(60_000).build().unwrap().layout(), Layout::Growing4x15);
     /// ```
     pub fn max_capacity(mut self, items: usize) -> Self {
         self.settings.max_capacity = Some(items);
@@ -128,9 +115,7 @@ impl<C: Contents, S> FilterBuilder<C, Growing, S> {
     /// memory, as that of a server does.
     ///
     /// ```
-    /// let seen = guira::GrowingFilter::builder().reserve_address_space(false).build()?;
-    /// seen.insert("ani").unwrap();
-    /// # Ok::<(), guira::BuildError>(())
+    /// let seen = guira::GrowingFilter::builder().reserve_address_space(false).build().unwrap();
     /// ```
     pub fn reserve_address_space(mut self, reserve: bool) -> Self {
         self.settings.reserve = reserve;
@@ -145,23 +130,18 @@ impl<C: Permanent, G: Growth, S> FilterBuilder<C, G, S> {
     ///
     /// With a limit, [`insert`](crate::Filter::insert) also fails with
     /// [`TooManyCopies`](crate::InsertError::TooManyCopies) if it finds that at least this many
-    /// copies of the item (or its aliases) were in the filter at one moment of the call. The limits
-    /// that exist without this setting remain. A sequence of inserts, each of which happens before
-    /// the next, never exceeds the limit. If k threads insert an item (or its aliases)
-    /// concurrently, there are at most `limit + k - 1` copies.
+    /// copies of the item (or its aliases) were in the filter at one moment of the call. A sequence
+    /// of inserts, each of which happens before the next, never exceeds the limit. If k threads
+    /// insert an item (or its aliases) concurrently, there are at most `limit + k - 1` copies.
     ///
     /// An insert also executes a full fence and reads the item's stripe. It acquires the lock only
-    /// if it finds that many copies. Batches do not interleave their searches for room. A
-    /// snapshot contains the limit.
+    /// if it finds that many copies. Batches do not interleave their searches for room. A snapshot
+    /// contains the limit.
     ///
     /// ```
-    /// use guira::{CuckooFilter, InsertError};
-    ///
-    /// let filter = CuckooFilter::builder().capacity(100).max_copies(2).build()?;
+    /// let filter = guira::CuckooFilter::builder().capacity(100).max_copies(1).build().unwrap();
     /// assert_eq!(filter.insert("ani"), Ok(()));
-    /// assert_eq!(filter.insert("ani"), Ok(()));
-    /// assert_eq!(filter.insert("ani"), Err(InsertError::TooManyCopies));
-    /// # Ok::<(), guira::BuildError>(())
+    /// assert_eq!(filter.insert("ani"), Err(guira::InsertError::TooManyCopies));
     /// ```
     pub fn max_copies(mut self, limit: usize) -> Self {
         self.settings.max_copies = Some(limit);

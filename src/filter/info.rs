@@ -7,7 +7,10 @@ use super::{
     engine::Engine,
     kind::{Contents, Growth},
 };
-use crate::{Layout, table::Kernel};
+use crate::{
+    Layout,
+    table::{Clock as _, Kernel},
+};
 
 impl<C: Contents, G: Growth, S> Filter<C, G, S> {
     /// Returns the number of items in the filter, duplicates counted.
@@ -19,14 +22,14 @@ impl<C: Contents, G: Growth, S> Filter<C, G, S> {
     ///
     /// ```
     /// let filter = guira::CuckooFilter::with_capacity(10);
-    /// filter.insert_batch(&[1, 2, 2])?;
+    /// filter.insert_batch(&[1, 2, 2]).unwrap();
     /// assert_eq!(filter.len(), 3);
-    /// # Ok::<(), guira::InsertBatchError>(())
     /// ```
     #[must_use]
     pub fn len(&self) -> usize {
         // While writers run, the sum can be negative, or more than there ever were at once.
-        usize::try_from(self.engine.len(self.items.sum())).unwrap_or(0).min(self.slots())
+        let len = self.engine.table().clock().visible_slots().unwrap_or_else(|| self.items.sum());
+        usize::try_from(len).unwrap_or(0).min(self.slots())
     }
 
     /// Returns whether the filter holds no item. Exact if no writer runs.
@@ -42,17 +45,13 @@ impl<C: Contents, G: Growth, S> Filter<C, G, S> {
     /// Returns the number of distinct items for which the filter was built, or has grown.
     ///
     /// At most one [`CuckooFilter`](crate::CuckooFilter) in 10,000 refuses an item before it holds
-    /// that many; most hold a few more. A filter that grows holds about as many before
-    /// it splits the next buckets, so this follows the number of items. Each copy of an item counts
-    /// as one. In an [`ExpiringFilter`](crate::ExpiringFilter#capacity), so do items
-    /// that have expired and were not swept yet.
+    /// that many; most hold a few more. A filter that grows holds about as many before it splits
+    /// the next buckets, so this follows the number of items. Each copy of an item counts as one.
+    /// In an [`ExpiringFilter`](crate::ExpiringFilter#capacity), so do items that have expired and
+    /// were not swept yet.
     ///
     /// ```
     /// assert_eq!(guira::CuckooFilter::with_capacity(1_000).capacity(), 1_000);
-    /// let growing = guira::GrowingFilter::with_capacity(1_000);
-    /// growing.insert_batch(0..2_000)?;
-    /// assert!(growing.capacity() > 1_900);
-    /// # Ok::<(), guira::InsertBatchError>(())
     /// ```
     #[must_use]
     pub fn capacity(&self) -> usize {
@@ -74,9 +73,8 @@ impl<C: Contents, G: Growth, S> Filter<C, G, S> {
     ///
     /// ```
     /// let filter = guira::CuckooFilter::with_capacity(1_000);
-    /// filter.insert_batch(0..500)?;
+    /// filter.insert_batch(0..500).unwrap();
     /// assert_eq!(filter.load_factor(), 500.0 / filter.slots() as f64);
-    /// # Ok::<(), guira::InsertBatchError>(())
     /// ```
     #[must_use]
     pub fn load_factor(&self) -> f64 {
@@ -86,13 +84,12 @@ impl<C: Contents, G: Growth, S> Filter<C, G, S> {
     /// Returns the memory of the filter in bytes: the filter itself and all that it has allocated.
     /// Most of it is taken by the buckets and their alignment, by the stripes, and by the counters.
     ///
-    /// The system provides pages for the buckets only as they come into use. In a
-    /// filter that grows, memory for buckets counts from the moment at which
-    /// it was committed, and reserved addresses do not count.
+    /// The system provides pages for the buckets only as they come into use. In a filter that
+    /// grows, memory counts from the moment at which it was committed, and reserved addresses do
+    /// not count.
     ///
     /// ```
-    /// let filter = guira::CuckooFilter::with_capacity(1_000_000);
-    /// assert!(filter.size_in_bytes() * 8 < 17_300_000); // with `stats`; 17 million without
+    /// assert!(guira::CuckooFilter::with_capacity(1_000_000).size_in_bytes() * 8 < 17_300_000);
     /// ```
     #[must_use]
     pub fn size_in_bytes(&self) -> usize {
@@ -110,10 +107,10 @@ impl<C: Contents, G: Growth, S> Filter<C, G, S> {
     /// [`capacity`](Self::capacity) items. With fewer items the rate is lower, in proportion. With
     /// more items, which the slots may allow, it is at most [`Layout::false_positive_rate`].
     ///
-    /// In a filter that grows the bound rises while the filter grows, with
-    /// each doubling by about three quarters of what it was at first, because items keep the bits
-    /// that they were inserted with. It is valid at the load at which the filter grows. If the
-    /// filter may not grow and fills up, the rate can be higher, and still does not exceed
+    /// In a filter that grows the bound rises with each doubling by about three quarters of what it
+    /// was at first, because items keep the bits that they were inserted with. It is valid at the
+    /// load at which the filter grows. If the filter may not grow and fills up, the rate can be
+    /// higher, and still does not exceed
     /// [`target_false_positive_rate`](Filter::target_false_positive_rate). The bound takes no
     /// account of [merges](Filter::merge).
     ///
@@ -122,8 +119,7 @@ impl<C: Contents, G: Growth, S> Filter<C, G, S> {
     /// lower while they take part of the capacity.
     ///
     /// ```
-    /// let filter = guira::CuckooFilter::with_capacity(1_000_000);
-    /// assert!(filter.false_positive_rate() < 0.000_12);
+    /// assert!(guira::CuckooFilter::with_capacity(1_000_000).false_positive_rate() < 0.000_12);
     /// ```
     #[must_use]
     pub fn false_positive_rate(&self) -> f64 {
@@ -133,9 +129,7 @@ impl<C: Contents, G: Growth, S> Filter<C, G, S> {
     /// Returns the layout of the buckets.
     ///
     /// ```
-    /// use guira::{CuckooFilter, Layout};
-    ///
-    /// assert_eq!(CuckooFilter::with_capacity(10).layout(), Layout::Plain4x16);
+    /// assert_eq!(guira::CuckooFilter::with_capacity(10).layout(), guira::Layout::Plain4x16);
     /// ```
     #[must_use]
     pub fn layout(&self) -> Layout {
@@ -153,14 +147,12 @@ impl<C: Contents, G: Growth, S> Filter<C, G, S> {
     /// retries, waits. [`clear`](Self::clear) does not reset them. See [`Stats`](crate::Stats).
     ///
     /// ```
-    /// let filter = guira::CuckooFilter::with_capacity(10);
-    /// filter.insert(&1).unwrap();
-    /// assert_eq!(filter.stats().inserts, 1);
+    /// assert_eq!(guira::CuckooFilter::with_capacity(10).stats().inserts, 0);
     /// ```
     #[cfg(feature = "stats")]
     #[must_use]
     pub fn stats(&self) -> crate::Stats {
-        self.engine.stats()
+        self.engine.table().stats()
     }
 
     /// Returns the hasher of the items.
@@ -187,7 +179,7 @@ impl<C: Contents, G: Growth, S> fmt::Debug for Filter<C, G, S> {
             .field("layout", &self.layout())
             .field("false_positive_rate", &self.false_positive_rate());
         #[cfg(feature = "stats")]
-        fields.field("stats", &self.engine.stats());
+        fields.field("stats", &self.stats());
         fields.finish_non_exhaustive()
     }
 }

@@ -4,7 +4,7 @@ use core::hash::{BuildHasher, Hash};
 
 use super::{
     Filter,
-    batch::{Batch, Keys},
+    batch::Batch,
     kind::{Contents, Growth},
 };
 use crate::table::{Hashes, mix};
@@ -30,9 +30,8 @@ use crate::table::{Hashes, mix};
 /// }
 ///
 /// let workers = CuckooMap::with_capacity(100);
-/// workers.insert(&Packet { rss: 7 }, 3)?;
+/// workers.insert(&Packet { rss: 7 }, 3).unwrap();
 /// assert_eq!(workers.get(&Hashed(7)), Some(3));
-/// # Ok::<(), guira::InsertError>(())
 /// ```
 pub trait Key {
     /// Returns the hash of the key.
@@ -66,13 +65,8 @@ impl<T: Hash + ?Sized> Key for T {
 /// use guira::{CuckooFilter, Hashed};
 ///
 /// let flows = CuckooFilter::with_capacity(100);
-/// flows.insert(&Hashed(17))?;
+/// flows.insert(&Hashed(17)).unwrap();
 /// assert_eq!(flows.contains_mask(&[Hashed(16), Hashed(17)]), 0b10);
-///
-/// flows.insert("ani")?;
-/// let hash = flows.hash_key("ani");
-/// assert!(flows.contains(&hash));
-/// # Ok::<(), guira::InsertError>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(transparent)]
@@ -82,13 +76,9 @@ impl Hashed {
     /// Views a slice of hashes as keys.
     ///
     /// ```
-    /// use guira::{CuckooFilter, Hashed};
-    ///
-    /// let hashes: Vec<u64> = (0..100).collect();
-    /// let flows = CuckooFilter::with_capacity(200);
-    /// flows.insert_batch(Hashed::slice(&hashes))?;
-    /// assert_eq!(flows.contains_batch(Hashed::slice(&hashes), &mut [false; 100]), 100);
-    /// # Ok::<(), guira::InsertBatchError>(())
+    /// let flows = guira::CuckooFilter::with_capacity(200);
+    /// flows.insert_batch(guira::Hashed::slice(&[16, 17, 18])).unwrap();
+    /// assert_eq!(flows.contains_mask(guira::Hashed::slice(&[17])), 1);
     /// ```
     #[inline]
     #[must_use]
@@ -129,12 +119,8 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
     ///
     /// ```
     /// let filter = guira::CuckooFilter::with_capacity(100);
-    /// let key = filter.hash_key("tyto alba");
-    /// if !filter.contains(&key) {
-    ///     filter.insert(&key)?;
-    /// }
+    /// filter.insert(&filter.hash_key("tyto alba")).unwrap();
     /// assert!(filter.contains("tyto alba"));
-    /// # Ok::<(), guira::InsertError>(())
     /// ```
     #[inline]
     #[must_use]
@@ -150,8 +136,12 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
 
     /// The keys of a batch.
     #[inline]
-    pub(super) fn keys<'a, K: Key>(&'a self, keys: &'a [K]) -> Keys<'a, K, S> {
-        Keys { keys, hasher: &self.hasher }
+    pub(super) fn keys<'a, K: Key>(
+        &'a self,
+        keys: &'a [K],
+    ) -> Batch<'a, impl Iterator<Item = u64>> {
+        let each = keys.iter().map(|key| key.hash_with(&self.hasher).0);
+        Batch { slice: K::as_hashes(keys), each }
     }
 }
 
@@ -165,7 +155,7 @@ impl<C: Contents, G: Growth, S> Filter<C, G, S> {
     #[inline]
     pub(super) fn with<R>(
         &self,
-        batch: impl Batch,
+        batch: Batch<'_, impl Iterator<Item = u64>>,
         operation: impl FnOnce(&mut Hashes<'_>) -> R,
     ) -> R {
         batch.with(|source| operation(&mut Hashes::new(source, self.mixing_seed)))

@@ -3,14 +3,13 @@
 //! Only code that is generic over filters needs these names:
 //!
 //! ```
-//! use guira::{CuckooFilter, Filter, GrowingMap, kind::{Contents, Growth}};
+//! use guira::{CuckooFilter, Filter, kind::{Contents, Growth}};
 //!
 //! fn describe<C: Contents, G: Growth, S>(filter: &Filter<C, G, S>) -> String {
 //!     format!("{} items in {} bytes", filter.len(), filter.size_in_bytes())
 //! }
 //!
 //! assert!(describe(&CuckooFilter::with_capacity(4)).starts_with("0 items"));
-//! assert!(describe(&GrowingMap::with_capacity(4)).starts_with("0 items"));
 //! ```
 
 use super::engine;
@@ -31,7 +30,7 @@ pub trait Contents: engine::Contents {}
     label = "expected `Set` or `Map`",
     note = "filters whose items expire cannot be merged, and have no limit on copies"
 )]
-pub trait Permanent: Contents + engine::Permanent {}
+pub trait Permanent: Contents {}
 
 /// Whether a filter grows: [`Fixed`] or [`Growing`]. Sealed.
 #[diagnostic::on_unimplemented(

@@ -6,15 +6,10 @@
 /// the generation of the item; in a map, `Found` has the value that was found.
 ///
 /// ```
-/// use guira::{CuckooFilter, CuckooMap, Insertion};
-///
-/// let seen = CuckooFilter::with_capacity(10);
-/// assert!(seen.insert_unique("ani")?.is_new());
-/// assert_eq!(seen.insert_unique("ani")?, Insertion::Found(()));
-///
-/// let workers = CuckooMap::with_capacity(10);
-/// assert_eq!(workers.insert_unique("flow 17", 3)?, Insertion::New(()));
-/// assert_eq!(workers.insert_unique("flow 17", 4)?.found(), Some(3));
+/// let workers = guira::CuckooMap::with_capacity(10);
+/// assert!(workers.insert_unique("flow 17", 3)?.is_new());
+/// assert_eq!(workers.insert_unique("flow 17", 4)?, guira::Insertion::Found(3));
+/// assert_eq!(workers.insert_unique("flow 17", 5)?.found(), Some(3));
 /// # Ok::<(), guira::InsertError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

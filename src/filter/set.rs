@@ -4,14 +4,15 @@ use core::hash::BuildHasher;
 
 use super::{
     Filter, InsertMask, Insertion, Key, StableHashBuilder,
-    batch::{
-        self, Batch, CountChange, Each, check_lengths, insert_singly, insert_unique_singly,
-        unique_batch, unique_burst,
-    },
-    engine::{Failed, SetEngine},
+    batch::{Batch, CountChange, check_lengths, insert_singly, pass_on, unique_burst},
+    engine::SetEngine,
     kind::{Fixed, Growing, Growth, Set},
 };
-use crate::{InsertBatchError, InsertError, table::MIN_BATCH};
+use crate::{
+    InsertBatchError, InsertError,
+    batch_error::{Failed, Failures},
+    table::MIN_BATCH,
+};
 
 /// A set of keys with a fixed capacity: the [`Filter`] of one table.
 ///
@@ -19,19 +20,9 @@ use crate::{InsertBatchError, InsertError, table::MIN_BATCH};
 /// use guira::CuckooFilter;
 ///
 /// let filter = CuckooFilter::with_capacity(1_000_000);
-/// std::thread::scope(|scope| {
-///     for thread in 0..4_u64 {
-///         let filter = &filter;
-///         scope.spawn(move || {
-///             for key in 0..1_000 {
-///                 filter.insert(&(thread, key)).unwrap();
-///                 assert!(filter.contains(&(thread, key)));
-///             }
-///         });
-///     }
-/// });
-/// assert_eq!(filter.len(), 4_000);
-/// assert!(filter.remove(&(0_u64, 17)));
+/// filter.insert("tyto alba").unwrap();
+/// assert!(filter.contains("tyto alba"));
+/// assert!(filter.remove("tyto alba") && filter.is_empty());
 /// ```
 pub type CuckooFilter<S = StableHashBuilder> = Filter<Set, Fixed, S>;
 
@@ -47,12 +38,10 @@ pub type CuckooFilter<S = StableHashBuilder> = Filter<Set, Fixed, S>;
 /// ```
 /// use guira::GrowingFilter;
 ///
-/// let seen = GrowingFilter::builder().false_positive_rate(0.01).build()?;
+/// let seen = GrowingFilter::builder().false_positive_rate(0.01).build().unwrap();
 /// seen.insert_batch(0..100_000).unwrap();
 /// assert!(seen.contains(&99_999) && seen.false_positive_rate() <= 0.01);
-/// let bits = seen.size_in_bytes() * 8;
-/// assert!(bits < 21 * seen.len());
-/// # Ok::<(), guira::BuildError>(())
+/// assert!(seen.size_in_bytes() * 8 < 21 * seen.len());
 /// ```
 ///
 /// # Growth
@@ -89,8 +78,7 @@ pub type CuckooFilter<S = StableHashBuilder> = Filter<Set, Fixed, S>;
 ///   by a `max_capacity`: then a layout with fewer bits may do. A `CuckooFilter` that is built for
 ///   the final number of items takes half to two thirds as much.
 /// - **Lookups** read two buckets at every size, as in a `CuckooFilter`.
-/// - **Inserts** take their share of the splits. `BENCHMARKS.md`, in the repository, compares
-///   inserts and lookups with those of a filter that was built for the final number of items.
+/// - **Inserts** take their share of the splits: `BENCHMARKS.md`, in the repository, has figures.
 /// - **The rate** [rises](Filter::false_positive_rate) with each doubling, up to the target.
 ///
 /// # Errors
@@ -123,23 +111,19 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
     /// whose search finds no room.
     ///
     /// # Errors
-    /// - [`InsertError::Full`] if no empty slot is within reach;
-    /// - [`InsertError::TooManyCopies`] if the item's two buckets hold only copies of it,
-    ///   `2 × slots per bucket` of them. (In a `GrowingFilter`: if both are full, and hold as many
-    ///   copies as one bucket has slots.) With [`max_copies`](crate::FilterBuilder::max_copies), also if there are that many
-    ///   copies. To add an item at most once, use [`insert_unique`](Self::insert_unique);
-    /// - in a `GrowingFilter` that has no room, in place of `Full`, why it does not grow:
-    ///   [`OutOfMemory`](InsertError::OutOfMemory), [`MaxCapacity`](InsertError::MaxCapacity), or
-    ///   [`FullyGrown`](InsertError::FullyGrown).
+    /// [`Full`](InsertError::Full) if no empty slot is within reach, and
+    /// [`TooManyCopies`](InsertError::TooManyCopies) if the item's two buckets hold only copies of
+    /// it, or if there are `max_copies` of them. In a `GrowingFilter`, those on [its
+    /// page](crate::GrowingFilter#errors). To add an item at most once, use
+    /// [`insert_unique`](Self::insert_unique).
     ///
     /// On an error the filter holds the same items as before.
     ///
     /// ```
     /// let filter = guira::CuckooFilter::with_capacity(100);
-    /// filter.insert(&7)?;
-    /// filter.insert(&7)?;
+    /// filter.insert(&7).unwrap();
+    /// filter.insert(&7).unwrap();
     /// assert_eq!(filter.count(&7), 2);
-    /// # Ok::<(), guira::InsertError>(())
     /// ```
     #[doc(alias = "add")]
     #[inline]
@@ -154,8 +138,8 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
     ///
     /// If calls with the same item overlap, exactly one of them adds it. `Found` can be due to an
     /// alias, with the probability of a false positive. **If this returns `Found`, you own no copy
-    /// and must not call [`remove`](Self::remove).** A later lookup finds the item as long
-    /// as the copy that was found remains.
+    /// and must not call [`remove`](Self::remove).** A later lookup finds the item as long as the
+    /// copy that was found remains.
     ///
     /// Acquires the lock of the item's stripe. Reads two cache lines, and writes one and the
     /// stripe.
@@ -167,10 +151,9 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
     ///
     /// ```
     /// let filter = guira::CuckooFilter::with_capacity(100);
-    /// assert!(filter.insert_unique("guira")?.is_new());
-    /// assert!(!filter.insert_unique("guira")?.is_new());
+    /// assert!(filter.insert_unique("guira").unwrap().is_new());
+    /// assert!(!filter.insert_unique("guira").unwrap().is_new());
     /// assert_eq!(filter.len(), 1);
-    /// # Ok::<(), guira::InsertError>(())
     /// ```
     #[doc(alias = "check_and_set")]
     #[doc(alias = "test_and_add")]
@@ -195,10 +178,9 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
     ///
     /// ```
     /// let filter = guira::CuckooFilter::with_capacity(100);
-    /// filter.insert(&7)?;
+    /// filter.insert(&7).unwrap();
     /// assert!(filter.remove(&7));
     /// assert!(filter.is_empty());
-    /// # Ok::<(), guira::InsertError>(())
     /// ```
     #[doc(alias = "delete")]
     #[inline]
@@ -220,43 +202,42 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
     /// one. In a full filter, each key costs a long search for room: see
     /// [`docs::limits`](crate::docs::limits).
     ///
-    /// (There is no [`Extend`] or [`FromIterator`], because these cannot report failed inserts.)
-    ///
     /// # Errors
-    /// [`InsertBatchError`] if some items could not be inserted. It lists their positions. All
-    /// other items are in the filter, unless the list itself [ran out of
-    /// memory](InsertBatchError).
+    /// [`InsertBatchError`] lists the items that could not be inserted.
     ///
     /// ```
     /// let filter = guira::CuckooFilter::with_capacity(1_000);
-    /// let keys: Vec<u32> = (0..1_000).collect();
-    /// if let Err(error) = filter.insert_batch(&keys) {
-    ///     for (position, reason) in error.failures() {
-    ///         eprintln!("{}: {reason}", keys[position]);
-    ///     }
-    /// }
+    /// filter.insert_batch(&["udp", "tcp"]).unwrap();
+    /// filter.insert_batch(0..900).unwrap();
     /// ```
     pub fn insert_batch<K: Key>(
         &self,
         keys: impl IntoIterator<Item = K>,
     ) -> Result<(), InsertBatchError> {
-        let hashes = keys.into_iter().map(|key| key.hash_with(&self.hasher).0);
-        batch::inserts(|failed| self.insert_each(Each(hashes.fuse()), failed)).map(drop)
+        let each = keys.into_iter().map(|key| key.hash_with(&self.hasher).0).fuse();
+        Failures::of(|failed| self.insert_each(Batch { slice: None, each }, failed))
+    }
+
+    /// As `insert_batch`. Returns the number of items that were added. For the C interface.
+    #[doc(hidden)]
+    pub fn insert_batch_with<K: Key>(
+        &self,
+        keys: &[K],
+        failed: impl FnMut(usize, InsertError),
+    ) -> usize {
+        self.insert_each(self.keys(keys), &mut pass_on(failed))
     }
 
     /// Inserts many items, each only if it is absent: `added[i]` tells whether `keys[i]` was
     /// added. Returns the number of items added.
     ///
     /// Each `false` means what `Found` of [`insert_unique`](Self::insert_unique) means. An item
-    /// that occurs twice in the batch is added once.
-    ///
-    /// If the hashing of an item panics, some of the items before it may not have been tried.
-    /// `added` tells which items were added.
+    /// that occurs twice in the batch is added once. If the hashing of an item panics, some of the
+    /// items before it may not have been tried: `added` tells which were added.
     ///
     /// # Errors
-    /// [`InsertBatchError`] if some items were absent and could not be added. It lists their
-    /// positions, where `added` is `false`. All other items were tried, unless the list itself
-    /// [ran out of memory](InsertBatchError).
+    /// [`InsertBatchError`] lists the items that were absent and could not be added. `added` is
+    /// `false` for them.
     ///
     /// # Panics
     /// If the slices differ in length.
@@ -273,9 +254,21 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
         keys: &[K],
         added: &mut [bool],
     ) -> Result<usize, InsertBatchError> {
-        unique_batch(keys.len(), added, |added, failed| {
-            self.insert_unique_each(self.keys(keys), added, failed)
-        })
+        let mut failures = Failures::default();
+        let count = self.insert_unique_each(keys, added, &mut failures.adding());
+        failures.check_unique(count, keys.len())
+    }
+
+    /// As `insert_unique_batch`, for the C interface.
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn insert_unique_batch_with<K: Key>(
+        &self,
+        keys: &[K],
+        added: &mut [bool],
+        failed: impl FnMut(usize, InsertError),
+    ) -> usize {
+        self.insert_unique_each(keys, added, &mut pass_on(failed))
     }
 
     /// Inserts those of up to 64 keys that are absent, and returns the outcomes as masks.
@@ -295,7 +288,7 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
     #[track_caller]
     pub fn insert_unique_mask<K: Key>(&self, keys: &[K]) -> InsertMask {
         unique_burst(keys.len(), |added, failed| {
-            self.insert_unique_each(self.keys(keys), added, failed);
+            self.insert_unique_each(keys, added, failed);
         })
     }
 
@@ -310,14 +303,13 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
     ///
     /// ```
     /// let filter = guira::CuckooFilter::with_capacity(100);
-    /// filter.insert_batch(&[1, 2, 3])?;
+    /// filter.insert_batch(&[1, 2, 3]).unwrap();
     /// assert_eq!(filter.remove_batch(&[1, 2], &mut [false; 2]), 2);
     /// assert_eq!(filter.len(), 1);
-    /// # Ok::<(), guira::InsertBatchError>(())
     /// ```
     #[track_caller]
     pub fn remove_batch<K: Key>(&self, keys: &[K], removed: &mut [bool]) -> usize {
-        check_lengths(keys.len(), removed.len());
+        check_lengths(keys.len(), "answers", removed.len());
         // In case the hashing of a key panics.
         removed.fill(false);
         let mut change = CountChange::removals(&self.items);
@@ -333,39 +325,44 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
         }
         change.items
     }
-}
 
-impl<G: Growth, S> Filter<Set, G, S> {
-    /// Inserts the items, and returns the number of those that were added. Calls `failed` with the
-    /// positions of the others, until it breaks.
-    pub(super) fn insert_each(&self, batch: impl Batch, failed: &mut Failed<'_>) -> usize {
-        let mut change = CountChange::additions(&self.items);
-        if batch.at_most() < MIN_BATCH {
-            let outcomes = batch.hashes().map(|hash| self.engine.insert(self.mix(hash)));
-            insert_singly(outcomes, &mut change.items, failed);
-        } else {
-            self.with(batch, |hashes| self.engine.insert_each(hashes, &mut change.items, failed));
-        }
-        change.items
-    }
-
-    /// Writes which items were added, and returns their number. Calls `failed` with the positions
-    /// of those that failed, until it breaks.
-    pub(super) fn insert_unique_each(
+    /// Inserts each item that is absent: see [`Failed`].
+    #[track_caller]
+    fn insert_unique_each<K: Key>(
         &self,
-        batch: impl Batch,
+        keys: &[K],
         added: &mut [bool],
         failed: &mut Failed<'_>,
     ) -> usize {
+        check_lengths(keys.len(), "answers", added.len());
+        added.fill(false);
         let mut change = CountChange::additions(&self.items);
         let count = &mut change.items;
         if added.len() < MIN_BATCH {
-            let outcomes = batch.hashes().map(|hash| self.engine.insert_unique(self.mix(hash)));
-            insert_unique_singly(outcomes, added, count, failed);
+            let outcomes = keys.iter().map(|key| self.engine.insert_unique(self.mixed(key)));
+            insert_singly(outcomes, |place, is_new| added[place] = is_new, count, failed);
         } else {
-            self.with(batch, |hashes| {
+            self.with(self.keys(keys), |hashes| {
                 self.engine.insert_unique_each(hashes, added, count, failed);
             });
+        }
+        change.items
+    }
+}
+
+impl<G: Growth, S> Filter<Set, G, S> {
+    /// Inserts the items: see [`Failed`].
+    fn insert_each(
+        &self,
+        batch: Batch<'_, impl Iterator<Item = u64>>,
+        failed: &mut Failed<'_>,
+    ) -> usize {
+        let mut change = CountChange::additions(&self.items);
+        if batch.is_small() {
+            let insert = |hash| self.engine.insert(self.mix(hash)).map(|()| true);
+            insert_singly(batch.each.map(insert), |_, _| {}, &mut change.items, failed);
+        } else {
+            self.with(batch, |hashes| self.engine.insert_each(hashes, &mut change.items, failed));
         }
         change.items
     }

@@ -1,74 +1,116 @@
-//! The engines of filters whose items expire, on [mixed](crate::table::mix) hashes.
+//! The engines of filters whose items expire.
 
 use super::{
-    Content, Engine, Failed, FixedEngine, Lookups, SplittingEngine, answer_items,
-    insert_absent_items,
+    Content, Engine, FixedEngine, Lookups, SplittingEngine, answer_items, insert_absent_items,
 };
 use crate::{
     InsertError, Layout,
+    batch_error::Failed,
     bucket::{with_growing_layout, with_valued_layout},
-    table::{Aged, Answers, Clock as _, ClockState, Hashes},
+    table::{Aged, Answers, Clock as _, ClockState, Generations, Hashes},
 };
 
-/// The operations of filters whose items expire.
-pub(crate) trait ExpiringEngine: Engine {
-    /// The largest age of a visible item, in generations.
-    fn window(&self) -> u32;
+operations! {
+    /// The operations of filters whose items expire, on [mixed](crate::table::mix) hashes.
+    trait ExpiringEngine for Aged, with_valued_layout;
 
-    /// The present generation.
-    fn generation(&self) -> u64;
+    fn clock(&self) -> &Generations {
+        self.table.clock()
+    }
 
     /// Inserts an item for a number of generations, at most the window. Returns the generation of
     /// its stamp.
-    fn insert_for(&self, mixed: u64, life: u32) -> Result<u64, InsertError>;
+    fn insert_for(&self, mixed: u64, life: u32) -> Result<u64, InsertError> {
+        by_layout!(self.layout, L => {
+            self.table.insert_for::<L>(self.table.fetched::<L>(mixed), life)
+        })
+    }
 
     /// Inserts an item with the stamp of a generation that the caller has read.
-    fn insert_at(&self, mixed: u64, generation: u64) -> Result<(), InsertError>;
+    fn insert_at(&self, mixed: u64, generation: u64) -> Result<(), InsertError> {
+        let stamp = self.table.clock().stamp(generation);
+        by_layout!(self.layout, L => {
+            self.table.insert::<L>(self.table.fetched::<L>(mixed).with_value(stamp))
+        })
+    }
 
     /// Returns the present generation if the item was inserted.
-    fn insert_unique(&self, mixed: u64) -> Result<Option<u64>, InsertError>;
+    fn insert_unique(&self, mixed: u64) -> Result<Option<u64>, InsertError> {
+        by_layout!(self.layout, L => {
+            self.table.insert_unseen::<L>(self.table.fetched_with_stripe::<L>(mixed))
+        })
+    }
 
     /// Returns whether a visible item was replaced.
-    fn insert_evicting(&self, mixed: u64) -> bool;
+    fn insert_evicting(&self, mixed: u64) -> bool {
+        by_layout!(self.layout, L => {
+            self.table.insert_evicting::<L>(self.table.fetched::<L>(mixed)).1
+        })
+    }
 
-    fn refresh(&self, mixed: u64) -> bool;
+    fn refresh(&self, mixed: u64) -> bool {
+        by_layout!(self.layout, L => {
+            self.table.refresh::<L>(self.table.fetched_with_stripe::<L>(mixed))
+        })
+    }
 
-    fn remove(&self, mixed: u64, generation: u64) -> bool;
+    fn remove(&self, mixed: u64, generation: u64) -> bool {
+        by_layout!(self.layout, L => {
+            self.table.remove_of::<L>(self.table.fetched_with_stripe::<L>(mixed), generation)
+        })
+    }
 
-    /// Inserts items with the stamp of a generation that the caller has read. Adds 1 to `count` for
-    /// each item that was added, and calls `failed` with the positions of the others, until it
-    /// breaks.
+    /// Inserts items with the stamp of a generation that the caller has read: see [`Failed`].
     fn insert_each(
         &self,
         hashes: &mut Hashes<'_>,
         generation: u64,
         count: &mut usize,
         failed: &mut Failed<'_>,
-    );
+    ) {
+        let stamp = self.table.clock().stamp(generation);
+        by_layout!(self.layout, L => {
+            self.insert_items::<L>(hashes, count, failed, |_, item| item.with_value(stamp));
+        });
+    }
 
-    /// Writes which items were added, adds 1 to `count` for each of them, and calls `failed` with
-    /// the positions of those that failed, until it breaks.
+    /// Inserts each of many items that is not visible: see [`Failed`].
     fn insert_unique_each(
         &self,
         hashes: &mut Hashes<'_>,
         added: &mut [bool],
         count: &mut usize,
         failed: &mut Failed<'_>,
-    );
+    ) {
+        by_layout!(self.layout, L => {
+            let insert = |item| Ok(self.table.insert_unseen::<L>(item)?.is_some());
+            insert_absent_items::<L, _>(&self.table, hashes, added, count, failed, insert);
+        });
+    }
 
-    /// Refreshes items. Writes which were found, and returns their number.
-    fn refresh_each(&self, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize;
+    /// Refreshes items. Writes which were found.
+    fn refresh_each(&self, hashes: &mut Hashes<'_>, answers: &mut Answers<'_>) {
+        by_layout!(self.layout, L => {
+            let refresh = |item| self.table.refresh::<L>(item).then_some(0);
+            answer_items::<L, _>(&self.table, hashes, answers, refresh);
+        });
+    }
 
-    fn advance(&self) -> u64;
+    fn advance(&self) -> u64 {
+        by_layout!(self.layout, L => self.table.advance::<L>())
+    }
 
-    fn tick(&self, clock: impl Fn() -> u64) -> Option<u64>;
+    fn tick(&self, clock: impl Fn() -> u64) -> Option<u64> {
+        by_layout!(self.layout, L => self.table.tick::<L>(clock))
+    }
 
-    fn advance_to(&self, clock: impl Fn() -> u64) -> u64;
+    fn advance_to(&self, clock: impl Fn() -> u64) -> u64 {
+        by_layout!(self.layout, L => self.table.advance_to::<L>(clock))
+    }
 
-    /// Least nanoseconds of a generation, or zero if none is ever due.
-    fn interval(&self) -> u64;
-
-    fn sweep(&self, buckets: u64) -> u64;
+    fn sweep(&self, buckets: u64) -> u64 {
+        by_layout!(self.layout, L => self.table.sweep::<L>(buckets))
+    }
 }
 
 impl Content for Aged {
@@ -88,12 +130,6 @@ impl Lookups for FixedEngine<Aged> {
         })
     }
 
-    fn count(&self, mixed: u64) -> usize {
-        with_valued_layout!(self.layout, L => {
-            self.table.count::<L>(self.table.fetched_with_stripe::<L>(mixed))
-        })
-    }
-
     fn contains_each(
         &self,
         _len: usize,
@@ -106,125 +142,10 @@ impl Lookups for FixedEngine<Aged> {
     }
 }
 
-/// Implements the operations for an engine, whose tables have layouts of one kind. The engine has
-/// `insert_items`.
-macro_rules! expiring_engine {
-    ($engine:ty, $with_layout:ident) => {
-        impl ExpiringEngine for $engine {
-            fn window(&self) -> u32 {
-                self.table.clock().window()
-            }
-
-            fn generation(&self) -> u64 {
-                self.table.clock().generation()
-            }
-
-            fn insert_for(&self, mixed: u64, life: u32) -> Result<u64, InsertError> {
-                $with_layout!(self.layout, L => {
-                    self.table.insert_for::<L>(self.table.fetched::<L>(mixed), life)
-                })
-            }
-
-            fn insert_at(&self, mixed: u64, generation: u64) -> Result<(), InsertError> {
-                let stamp = self.table.clock().stamp(generation);
-                $with_layout!(self.layout, L => {
-                    self.table.insert::<L>(self.table.fetched::<L>(mixed).with_value(stamp))
-                })
-            }
-
-            fn insert_unique(&self, mixed: u64) -> Result<Option<u64>, InsertError> {
-                $with_layout!(self.layout, L => {
-                    self.table.insert_unseen::<L>(self.table.fetched_with_stripe::<L>(mixed))
-                })
-            }
-
-            fn insert_evicting(&self, mixed: u64) -> bool {
-                $with_layout!(self.layout, L => {
-                    self.table.insert_evicting::<L>(self.table.fetched::<L>(mixed)).1
-                })
-            }
-
-            fn refresh(&self, mixed: u64) -> bool {
-                $with_layout!(self.layout, L => {
-                    self.table.refresh::<L>(self.table.fetched_with_stripe::<L>(mixed))
-                })
-            }
-
-            fn remove(&self, mixed: u64, generation: u64) -> bool {
-                $with_layout!(self.layout, L => {
-                    self.table.remove_of::<L>(self.table.fetched_with_stripe::<L>(mixed), generation)
-                })
-            }
-
-            fn insert_each(
-                &self,
-                hashes: &mut Hashes<'_>,
-                generation: u64,
-                count: &mut usize,
-                failed: &mut Failed<'_>,
-            ) {
-                let stamp = self.table.clock().stamp(generation);
-                $with_layout!(self.layout, L => {
-                    self.insert_items::<L>(hashes, count, failed, |_, item| item.with_value(stamp));
-                });
-            }
-
-            fn insert_unique_each(
-                &self,
-                hashes: &mut Hashes<'_>,
-                added: &mut [bool],
-                count: &mut usize,
-                failed: &mut Failed<'_>,
-            ) {
-                $with_layout!(self.layout, L => {
-                    let insert = |item| Ok(self.table.insert_unseen::<L>(item)?.is_some());
-                    insert_absent_items::<L, _>(&self.table, hashes, added, count, failed, insert);
-                });
-            }
-
-            fn refresh_each(&self, hashes: &mut Hashes<'_>, mut answers: Answers<'_>) -> usize {
-                $with_layout!(self.layout, L => {
-                    let refresh = |item| self.table.refresh::<L>(item).then_some(0);
-                    answer_items::<L, _>(&self.table, hashes, &mut answers, refresh)
-                })
-            }
-
-            fn advance(&self) -> u64 {
-                $with_layout!(self.layout, L => self.table.advance::<L>())
-            }
-
-            fn tick(&self, clock: impl Fn() -> u64) -> Option<u64> {
-                $with_layout!(self.layout, L => self.table.tick::<L>(clock))
-            }
-
-            fn advance_to(&self, clock: impl Fn() -> u64) -> u64 {
-                $with_layout!(self.layout, L => self.table.advance_to::<L>(clock))
-            }
-
-            fn interval(&self) -> u64 {
-                self.table.clock().interval()
-            }
-
-            fn sweep(&self, buckets: u64) -> u64 {
-                $with_layout!(self.layout, L => self.table.sweep::<L>(buckets))
-            }
-        }
-    };
-}
-
-expiring_engine!(FixedEngine<Aged>, with_valued_layout);
-expiring_engine!(SplittingEngine<Aged>, with_growing_layout);
-
 impl Lookups for SplittingEngine<Aged> {
     fn contains(&self, mixed: u64) -> bool {
         with_growing_layout!(self.layout, L => {
             self.table.is_visible::<L>(self.table.growth().item::<L>(mixed))
-        })
-    }
-
-    fn count(&self, mixed: u64) -> usize {
-        with_growing_layout!(self.layout, L => {
-            self.table.count::<L>(self.table.fetched_with_stripe::<L>(mixed))
         })
     }
 

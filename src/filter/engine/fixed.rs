@@ -4,17 +4,19 @@
 use alloc::vec::Vec;
 use core::{cell::Cell, num::NonZero};
 
-use super::{Content, Engine, Failed, Lookups, Merging, Options};
+use super::{Content, Engine, Lookups, bytes_of};
 #[cfg(feature = "std")]
 use crate::filter::snapshot::{Form, LoadError, Saved, Words, field};
 #[cfg(feature = "std")]
-use crate::table::StagedBuckets;
+use crate::table::{Clock, StagedBuckets};
 use crate::{
     BuildError, InsertError, Layout,
+    batch_error::Failed,
     bucket::{BucketLayout, with_layout},
+    filter::builder::Settings,
     table::{
-        Addressing, Bare, Clock, FixedTable, Hashes, Kernel, Layouts, MAX_BUCKETS, Merged, Pair,
-        Payload, PendingInserts, Stripes, buckets_for, by_preference, table_bytes,
+        Addressing, Bare, FixedSpace, FixedTable, Hashes, Kernel, Layouts, MAX_BUCKETS, Merged,
+        Pair, Payload, PendingInserts, Stripes, buckets_for, by_preference, table_bytes,
         with_values_by_preference,
     },
 };
@@ -42,47 +44,39 @@ impl<P: Content> Engine for FixedEngine<P>
 where
     Self: Lookups,
 {
+    type Space = FixedSpace<P>;
+
     const NAME: &'static str = P::NAMES[0];
 
-    fn build(options: &Options) -> Result<Self, BuildError> {
-        let (layout, buckets) = choose(options)?;
-        let stripes = Stripes::count_for(buckets, options.writers);
+    of_the_table!(FixedTable<P>, with_layout);
+
+    fn build(settings: &Settings) -> Result<Self, BuildError> {
+        let (layout, buckets) = choose(settings)?;
+        let Settings { huge_pages, .. } = *settings;
+        let stripes = Stripes::count_for(buckets, settings.writers.and_then(NonZero::new));
         // A first check before anything is allocated. It leaves out the clock, which is small.
-        options.bytes_left(table_bytes(buckets, options.huge_pages, stripes), stripes)?;
-        let clock = options.new_clock();
+        settings.bytes_left(table_bytes(buckets, huge_pages, stripes), stripes)?;
+        let clock = settings.new_clock();
         let addressing = Addressing::holding(buckets, P::of(layout, clock));
-        let table = FixedTable::with_stripes(addressing, stripes, options.huge_pages);
-        let mut table = table.ok_or_else(|| Options::out_of_memory(buckets))?;
+        let table = FixedTable::with_stripes(addressing, stripes, huge_pages);
+        let mut table = table.ok_or(BuildError::OutOfMemory { bytes: bytes_of(buckets) })?;
         table.set_clock(clock);
-        options.bytes_left(Some(table.size_in_bytes()), stripes)?;
-        let Options { huge_pages, max_copies, kernel, .. } = *options;
-        let capacity = named_capacity(options);
-        let max_copies = effective_limit(layout, max_copies);
+        settings.bytes_left(Some(table.size_in_bytes()), stripes)?;
+        // The builder demands a capacity.
+        let capacity = settings.capacity.unwrap_or(1);
+        let max_copies = effective_limit(layout, settings.max_copies);
+        let kernel = settings.kernel();
         Ok(Self { kernel, ..Self::new(table, layout, capacity, huge_pages, max_copies) })
     }
 
     fn try_clone(&self) -> Result<(Self, u64), BuildError> {
-        let Self { layout, capacity, huge_pages, max_copies, kernel, .. } = *self;
-        let copied = with_layout!(layout, L => self.table.try_clone::<L>(huge_pages));
+        let copied = with_layout!(self.layout, L => self.table.try_clone::<L>(self.huge_pages));
         let (table, occupied) = copied.ok_or_else(|| self.out_of_memory())?;
-        let engine = Self::new(table, layout, capacity, huge_pages, max_copies);
-        Ok((Self { kernel, ..engine }, occupied))
-    }
-
-    fn clear(&self) -> u64 {
-        with_layout!(self.layout, L => self.table.clear::<L>())
-    }
-
-    fn layout(&self) -> Layout {
-        self.layout
+        Ok((Self { table, ..*self }, occupied))
     }
 
     fn buckets(&self) -> u64 {
         self.table.addressing().buckets()
-    }
-
-    fn len(&self, counted: i64) -> i64 {
-        self.table.clock().visible_slots().unwrap_or(counted)
     }
 
     fn capacity(&self) -> usize {
@@ -91,33 +85,6 @@ where
 
     fn false_positive_rate(&self) -> f64 {
         rate_at_capacity(self.capacity, (self.layout, self.table.addressing().buckets()))
-    }
-
-    fn size_in_bytes(&self) -> usize {
-        self.table.size_in_bytes()
-    }
-
-    fn stripes(&self) -> usize {
-        self.table.stripes()
-    }
-
-    fn kernel(&self) -> Kernel {
-        self.kernel
-    }
-
-    #[cfg(feature = "stats")]
-    fn stats(&self) -> crate::Stats {
-        self.table.stats()
-    }
-}
-
-impl<P: Content<Clock = ()>> Merging for FixedEngine<P>
-where
-    Self: Lookups,
-{
-    fn merge(&self, other: &Self) -> Merged {
-        let limit = self.max_copies.map(|limit| limit.get().into());
-        with_layout!(self.layout, L => self.table.merge::<L>(&other.table, limit))
     }
 }
 
@@ -172,8 +139,8 @@ impl<P: Content> Saved for FixedEngine<P> {
 }
 
 /// The limit on copies of an item, if it is lower than the number of slots of two buckets.
-fn effective_limit(layout: Layout, max_copies: Option<NonZero<usize>>) -> Option<NonZero<u8>> {
-    let limit = u8::try_from(max_copies?.get()).ok()?;
+fn effective_limit(layout: Layout, max_copies: Option<usize>) -> Option<NonZero<u8>> {
+    let limit = u8::try_from(max_copies?).ok()?;
     NonZero::new(limit).filter(|_| u32::from(limit) < 2 * layout.slots_per_bucket())
 }
 
@@ -184,45 +151,40 @@ fn rate_at_capacity(capacity: usize, (layout, buckets): (Layout, u64)) -> f64 {
 }
 
 /// The layouts from which one is chosen, in order of preference.
-fn layouts(options: &Options) -> Layouts {
-    options.value_bits.map_or_else(|| by_preference(options.fastest), with_values_by_preference)
+fn layouts(settings: &Settings) -> Layouts {
+    settings.value_bits.map_or_else(|| by_preference(settings.fastest), with_values_by_preference)
 }
 
 /// Target false-positive rate of filters with values or stamps, if the user named no target.
 const DEFAULT_TARGET_WITH_VALUES: f64 = 0.002;
 
-/// The capacity, which the builder demands of a filter that does not grow.
-fn named_capacity(options: &Options) -> usize {
-    options.capacity.unwrap_or(1)
-}
-
 /// Chooses the layout and the number of buckets.
-fn choose(options: &Options) -> Result<(Layout, u64), BuildError> {
-    let capacity = named_capacity(options);
+fn choose(settings: &Settings) -> Result<(Layout, u64), BuildError> {
+    let capacity = settings.capacity.unwrap_or(1);
     let sized = |layout: Layout| (layout, buckets_for(layout, capacity as u64));
     let fits = |&(_, buckets): &(Layout, u64)| buckets <= MAX_BUCKETS;
     let checked = |choice: (Layout, u64)| {
         let too_large = BuildError::CapacityTooLarge { capacity, layout: choice.0 };
         if fits(&choice) { Ok(choice) } else { Err(too_large) }
     };
-    let target = match (options.target, options.value_bits, options.layout) {
+    let target = match (settings.target, settings.value_bits, settings.layout) {
         (Some(target), ..) => target,
         (None, Some(_), None) => DEFAULT_TARGET_WITH_VALUES,
         (None, _, layout) => return checked(sized(layout.unwrap_or(Layout::DEFAULT))),
     };
     let rate = |&choice: &(Layout, u64)| rate_at_capacity(capacity, choice);
-    if let Some(layout) = options.layout {
+    if let Some(layout) = settings.layout {
         let choice = checked(sized(layout))?;
         return match rate(&choice) {
             reached if reached <= target => Ok(choice),
             reached => Err(BuildError::LayoutMissesRate { layout, target, reached }),
         };
     }
-    let choices = layouts(options).into_iter().map(sized).filter(fits);
+    let choices = layouts(settings).into_iter().map(sized).filter(fits);
     let meets = choices.clone().find(|choice| rate(choice) <= target);
     meets.ok_or_else(|| match choices.map(|choice| rate(&choice)).reduce(f64::min) {
         Some(lowest) => BuildError::RateTooLow { target, lowest },
-        None => BuildError::CapacityTooLarge { capacity, layout: layouts(options)[0] },
+        None => BuildError::CapacityTooLarge { capacity, layout: layouts(settings)[0] },
     })
 }
 
@@ -246,10 +208,7 @@ impl<P: Payload> FixedEngine<P> {
         self.max_copies.map_or(usize::MAX, |limit| limit.get().into())
     }
 
-    /// Inserts many items, of which `complete` returns the pair with what its slot holds beside
-    /// the fingerprint. Adds 1 to `count` for each item that was added, and calls `failed` with the
-    /// positions of the others, until it breaks. Then inserts that were begun are completed, and no
-    /// others begun.
+    /// Inserts many items, of which `complete` returns each with its value: see [`Failed`].
     #[inline]
     pub(super) fn insert_items<L: BucketLayout>(
         &self,

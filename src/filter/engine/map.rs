@@ -1,46 +1,82 @@
 //! The engines of maps.
 
-use super::{
-    Content, Failed, FixedEngine, Lookups, Merging, SplittingEngine, answer_items, remove_items,
-};
+use super::{Content, Engine, FixedEngine, Lookups, SplittingEngine, answer_items, remove_items};
 use crate::{
     InsertError, Layout,
+    batch_error::Failed,
     bucket::{with_growing_layout, with_valued_layout},
     filter::Values,
     table::{Answers, ClockState, Hashes, Pair, Valued},
 };
 
-/// The operations of maps, on [mixed](crate::table::mix) hashes and values that fit.
-pub(crate) trait MapEngine: Merging {
-    fn value_bits(&self) -> u32;
+operations! {
+    /// The operations of maps, on [mixed](crate::table::mix) hashes and values that fit.
+    trait MapEngine for Valued, with_valued_layout;
 
-    fn insert(&self, mixed: u64, value: u16) -> Result<(), InsertError>;
+    fn insert(&self, mixed: u64, value: u16) -> Result<(), InsertError> {
+        by_layout!(self.layout, L => {
+            self.insert_item::<L>(self.table.fetched::<L>(mixed).with_value(value))
+        })
+    }
 
     /// Returns a value that was found, or `None` if the item was inserted.
-    fn insert_unique(&self, mixed: u64, value: u16) -> Result<Option<u16>, InsertError>;
+    fn insert_unique(&self, mixed: u64, value: u16) -> Result<Option<u16>, InsertError> {
+        by_layout!(self.layout, L => {
+            let item = self.table.fetched_with_stripe::<L>(mixed);
+            self.table.get_or_insert::<L>(item.with_value(value))
+        })
+    }
 
-    fn get(&self, mixed: u64) -> Option<u16>;
+    @inline fn get(&self, mixed: u64) -> Option<u16> {
+        self.get_mixed(mixed)
+    }
 
-    fn values(&self, mixed: u64) -> Values;
+    fn values(&self, mixed: u64) -> Values {
+        by_layout!(self.layout, L => {
+            Values::new(self.table.candidates::<L>(self.table.fetched::<L>(mixed)))
+        })
+    }
 
-    fn contains_value(&self, mixed: u64, value: u16) -> bool;
+    fn contains_value(&self, mixed: u64, value: u16) -> bool {
+        by_layout!(self.layout, L => {
+            let item = self.table.fetched::<L>(mixed);
+            self.table.contains_value::<L>(item.with_value(value))
+        })
+    }
 
-    fn replace(&self, mixed: u64, old: u16, new: u16) -> bool;
+    fn replace(&self, mixed: u64, old: u16, new: u16) -> bool {
+        by_layout!(self.layout, L => {
+            let item = self.table.fetched_with_stripe::<L>(mixed);
+            self.table.replace::<L>(item.with_value(old), new)
+        })
+    }
 
-    fn remove(&self, mixed: u64, value: u16) -> bool;
+    fn remove(&self, mixed: u64, value: u16) -> bool {
+        by_layout!(self.layout, L => {
+            let item = self.table.fetched_with_stripe::<L>(mixed);
+            self.table.remove::<L>(item.with_value(value))
+        })
+    }
 
-    /// Adds 1 to `count` for each item that was added, and calls `failed` with the positions of the
-    /// others, until it breaks. Then inserts that were begun are completed, and no others begun.
+    /// Inserts many items: see [`Failed`].
     fn insert_each(
         &self,
         hashes: &mut Hashes<'_>,
         values: &[u16],
         count: &mut usize,
         failed: &mut Failed<'_>,
-    );
+    ) {
+        by_layout!(self.layout, L => {
+            self.insert_items::<L>(hashes, count, failed, |position, item| {
+                item.with_value(values[position])
+            });
+        });
+    }
 
     /// Looks up the values of `len` keys, and returns the number of keys that were found.
-    fn get_each(&self, len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize;
+    fn get_each(&self, len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize {
+        self.get_items(len, hashes, answers)
+    }
 
     /// Writes which items were removed, and adds 1 to `count` for each of them.
     fn remove_each(
@@ -49,7 +85,13 @@ pub(crate) trait MapEngine: Merging {
         values: &[u16],
         removed: &mut [bool],
         count: &mut usize,
-    );
+    ) {
+        by_layout!(self.layout, L => {
+            remove_items::<L, _>(&self.table, hashes, removed, count, |position, item| {
+                item.with_value(values[position])
+            });
+        });
+    }
 }
 
 impl Content for Valued {
@@ -60,115 +102,12 @@ impl Content for Valued {
     }
 }
 
-/// Implements the operations for an engine, whose tables have layouts of one kind. The engine has
-/// `insert_item`, `insert_items`, `get_mixed` and `get_items`.
-macro_rules! map_engine {
-    ($engine:ty, $with_layout:ident) => {
-        impl MapEngine for $engine {
-            fn value_bits(&self) -> u32 {
-                self.layout.value_bits()
-            }
-
-            fn insert(&self, mixed: u64, value: u16) -> Result<(), InsertError> {
-                $with_layout!(self.layout, L => {
-                    self.insert_item::<L>(self.table.fetched::<L>(mixed).with_value(value))
-                })
-            }
-
-            fn insert_unique(&self, mixed: u64, value: u16) -> Result<Option<u16>, InsertError> {
-                $with_layout!(self.layout, L => {
-                    let item = self.table.fetched_with_stripe::<L>(mixed);
-                    self.table.get_or_insert::<L>(item.with_value(value))
-                })
-            }
-
-            #[inline]
-            fn get(&self, mixed: u64) -> Option<u16> {
-                self.get_mixed(mixed)
-            }
-
-            fn values(&self, mixed: u64) -> Values {
-                $with_layout!(self.layout, L => {
-                    Values::new(self.table.candidates::<L>(self.table.fetched::<L>(mixed)))
-                })
-            }
-
-            fn contains_value(&self, mixed: u64, value: u16) -> bool {
-                $with_layout!(self.layout, L => {
-                    let item = self.table.fetched::<L>(mixed);
-                    self.table.contains_value::<L>(item.with_value(value))
-                })
-            }
-
-            fn replace(&self, mixed: u64, old: u16, new: u16) -> bool {
-                $with_layout!(self.layout, L => {
-                    let item = self.table.fetched_with_stripe::<L>(mixed);
-                    self.table.replace::<L>(item.with_value(old), new)
-                })
-            }
-
-            fn remove(&self, mixed: u64, value: u16) -> bool {
-                $with_layout!(self.layout, L => {
-                    let item = self.table.fetched_with_stripe::<L>(mixed);
-                    self.table.remove::<L>(item.with_value(value))
-                })
-            }
-
-            fn insert_each(
-                &self,
-                hashes: &mut Hashes<'_>,
-                values: &[u16],
-                count: &mut usize,
-                failed: &mut Failed<'_>,
-            ) {
-                $with_layout!(self.layout, L => {
-                    self.insert_items::<L>(hashes, count, failed, |position, item| {
-                        item.with_value(values[position])
-                    });
-                });
-            }
-
-            fn get_each(
-                &self,
-                len: usize,
-                hashes: &mut Hashes<'_>,
-                answers: Answers<'_>,
-            ) -> usize {
-                self.get_items(len, hashes, answers)
-            }
-
-            fn remove_each(
-                &self,
-                hashes: &mut Hashes<'_>,
-                values: &[u16],
-                removed: &mut [bool],
-                count: &mut usize,
-            ) {
-                $with_layout!(self.layout, L => {
-                    remove_items::<L, _>(&self.table, hashes, removed, count, |position, item| {
-                        item.with_value(values[position])
-                    });
-                });
-            }
-        }
-    };
-}
-
-map_engine!(FixedEngine<Valued>, with_valued_layout);
-map_engine!(SplittingEngine<Valued>, with_growing_layout);
-
 impl Lookups for FixedEngine<Valued> {
     #[inline]
     fn contains(&self, mixed: u64) -> bool {
         // `get` has the same machine code for all layouts. So it is faster than code that jumps to
         // a lookup of its own for each layout.
         self.get(mixed).is_some()
-    }
-
-    fn count(&self, mixed: u64) -> usize {
-        with_valued_layout!(self.layout, L => {
-            self.table.count::<L>(self.table.fetched_with_stripe::<L>(mixed))
-        })
     }
 
     fn contains_each(&self, len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize {
@@ -210,12 +149,6 @@ impl Lookups for SplittingEngine<Valued> {
     fn contains(&self, mixed: u64) -> bool {
         with_growing_layout!(self.layout, L => {
             self.table.contains::<L>(self.table.growth().item::<L>(mixed))
-        })
-    }
-
-    fn count(&self, mixed: u64) -> usize {
-        with_growing_layout!(self.layout, L => {
-            self.table.count::<L>(self.table.fetched_with_stripe::<L>(mixed))
         })
     }
 

@@ -1,27 +1,110 @@
 //! Engines: where a filter keeps its items. The front end is the same for all of them.
 
+/// Declares the operations of some contents, and implements them for both engines. In a body,
+/// `by_layout!` is the macro of the engine's layouts. (`@inline` marks what is inline.)
+///
+/// The other operations are compiled once, and not in every place that uses a filter: they contain
+/// the code of all types of buckets (see `with_layout`), and a call costs little beside them.
+macro_rules! operations {
+    (
+        $(#[$about:meta])*
+        trait $name:ident for $payload:ty, $with_layout:ident;
+        $(
+            $(#[$doc:meta])*
+            $(@$inline:ident)? fn $operation:ident(
+                &$self:ident $(, $argument:ident: $type:ty)* $(,)?
+            ) $(-> $result:ty)? $body:block
+        )*
+    ) => {
+        $(#[$about])*
+        pub(crate) trait $name: Engine {
+            $($(#[$doc])* fn $operation(&self $(, $argument: $type)*) $(-> $result)?;)*
+        }
+
+        const _: () = {
+            use crate::bucket::$with_layout as by_layout;
+
+            impl $name for FixedEngine<$payload> {
+                $(
+                    $(#[$inline])?
+                    fn $operation(&$self $(, $argument: $type)*) $(-> $result)? $body
+                )*
+            }
+        };
+
+        const _: () = {
+            use crate::bucket::with_growing_layout as by_layout;
+
+            impl $name for SplittingEngine<$payload> {
+                $(
+                    $(#[$inline])?
+                    fn $operation(&$self $(, $argument: $type)*) $(-> $result)? $body
+                )*
+            }
+        };
+    };
+}
+
+/// What both engines have of [`Engine`] by the same text, over their table and its layouts.
+macro_rules! of_the_table {
+    ($table:ty, $with_layout:ident) => {
+        fn table(&self) -> &$table {
+            &self.table
+        }
+
+        fn clear(&self) -> u64 {
+            $with_layout!(self.layout, L => self.table.clear::<L>())
+        }
+
+        fn count(&self, mixed: u64) -> usize {
+            $with_layout!(self.layout, L => {
+                self.table.count::<L>(self.table.fetched_with_stripe::<L>(mixed))
+            })
+        }
+
+        fn merge(&self, other: &Self) -> Merged {
+            let limit = self.max_copies.map(|limit| limit.get().into());
+            $with_layout!(self.layout, L => self.table.merge::<L>(&other.table, limit))
+        }
+
+        fn layout(&self) -> Layout {
+            self.layout
+        }
+
+        fn size_in_bytes(&self) -> usize {
+            self.table.size_in_bytes()
+        }
+
+        fn kernel(&self) -> Kernel {
+            self.kernel
+        }
+    };
+}
+
 mod expiring;
 mod fixed;
 mod map;
 mod set;
 mod splitting;
-#[cfg(feature = "std")]
-mod splitting_saved;
 
 #[cfg(not(feature = "std"))]
 use core::marker::Sized as Saved;
-use core::{num::NonZero, ops::ControlFlow, time::Duration};
+use core::time::Duration;
 
-use super::kind::{Expiring, Fixed, Growing, Map, Set};
 #[cfg(feature = "std")]
 use super::snapshot::Saved;
+use super::{
+    builder::Settings,
+    kind::{Expiring, Fixed, Growing, Map, Set},
+};
 #[cfg(guira_vectors)]
 use crate::table::{ContainsOne, split::GrowingTable};
 use crate::{
     BuildError, InsertError, Layout,
+    batch_error::Failed,
     table::{
         Aged, Answers, Bare, ClockState, Hashes, Kernel, MAX_READING, Merged, Payload,
-        ShardedCounter, Table, Valued, Words, split::Shrinking,
+        ShardedCounter, Space, Table, Valued, Words, split::Shrinking,
     },
 };
 pub(super) use expiring::ExpiringEngine;
@@ -108,51 +191,24 @@ pub(crate) trait Content: Payload + Send + Sync + 'static {
     }
 }
 
-/// The settings of the builder that concern engines, validated.
-#[derive(Clone, Debug)]
-pub(crate) struct Options {
-    /// The capacity. A filter that grows has a default.
-    pub(super) capacity: Option<usize>,
-    /// The number of items up to which a filter must grow.
-    pub(super) max_capacity: Option<usize>,
-    /// Whether filters that grow reserve address space.
-    pub(super) reserve: bool,
-    pub(super) target: Option<f64>,
-    pub(super) layout: Option<Layout>,
-    /// Bits of a value, if items have values.
-    pub(super) value_bits: Option<u32>,
-    /// The generations for which items are found, if they expire.
-    pub(super) window: Option<u32>,
-    /// How long an item of an expiring filter is found at least.
-    pub(super) time_to_live: Option<Duration>,
-    pub(super) fastest: bool,
-    pub(super) huge_pages: bool,
-    /// Largest number of copies of an item.
-    pub(super) max_copies: Option<NonZero<usize>>,
-    /// Largest number of bytes of the filter, of which the `Filter` value itself takes `own_bytes`.
-    pub(super) max_bytes: Option<usize>,
-    pub(super) own_bytes: usize,
-    /// Threads that are expected to write at the same time.
-    pub(super) writers: Option<NonZero<usize>>,
-    /// The kernel by which batches are looked up. It is available on this processor.
-    pub(super) kernel: Kernel,
+/// A reading of a clock in nanoseconds, or the largest one: 584 years.
+pub(super) fn reading(nanos: u128) -> u64 {
+    u64::try_from(nanos).map_or(MAX_READING, |nanos| nanos.min(MAX_READING))
 }
 
-impl Options {
-    /// The error of a system that refuses the memory for this many buckets.
-    pub(super) fn out_of_memory(buckets: u64) -> BuildError {
-        BuildError::OutOfMemory { bytes: usize::try_from(buckets * 8).unwrap_or(usize::MAX) }
-    }
+/// Bytes of this many buckets.
+pub(super) fn bytes_of(buckets: u64) -> usize {
+    usize::try_from(buckets * 8).unwrap_or(usize::MAX)
+}
 
+impl Settings {
     /// The clock of a new engine, if its items expire.
     pub(super) fn new_clock(&self) -> Option<ClockState> {
         let window = self.window?;
-        // The time to live divided by the window, rounded up. Zero without a time to live.
-        let interval = |time: Duration| time.as_nanos().div_ceil(window.into()).max(1);
-        let interval = self.time_to_live.map_or(0, |time| {
-            // The largest reading of a clock makes the longest interval due.
-            u64::try_from(interval(time)).map_or(MAX_READING, |nanos| nanos.min(MAX_READING))
-        });
+        // The time to live divided by the window, rounded up. Zero without a time to live. The
+        // largest reading of a clock makes the longest interval due.
+        let interval = |time: Duration| reading(time.as_nanos().div_ceil(window.into()).max(1));
+        let interval = self.time_to_live.map_or(0, interval);
         Some(ClockState::new(window, window.into(), interval))
     }
 
@@ -176,13 +232,9 @@ impl Options {
 
 /// The lookups of every engine, on [mixed](crate::table::mix) hashes.
 ///
-/// The lookup, and in one table the insert into an empty slot, are inline. The other operations are
-/// compiled once, and not in every place that uses a filter: they contain the code of all ten
-/// types of buckets (see `with_layout`), and a call costs little beside them.
+/// The lookup, and in one table the insert into an empty slot, are inline.
 pub(crate) trait Lookups {
     fn contains(&self, mixed: u64) -> bool;
-
-    fn count(&self, mixed: u64) -> usize;
 
     /// Looks up `len` items, and returns the number of those that were found.
     fn contains_each(&self, len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize;
@@ -191,11 +243,16 @@ pub(crate) trait Lookups {
 /// What every engine provides; the front end documents it. No engine updates the number of items,
 /// which the front end keeps.
 pub(crate) trait Engine: Lookups + Saved + Sized + Send + Sync + 'static {
+    /// The buckets of its table.
+    type Space: Space;
+
     /// The name that `Debug` shows.
     const NAME: &'static str;
 
+    fn table(&self) -> &Table<Self::Space>;
+
     /// Returns an engine without items.
-    fn build(options: &Options) -> Result<Self, BuildError>;
+    fn build(settings: &Settings) -> Result<Self, BuildError>;
 
     /// Returns a copy, and the number of occupied slots.
     ///
@@ -205,11 +262,17 @@ pub(crate) trait Engine: Lookups + Saved + Sized + Send + Sync + 'static {
 
     /// The error of a system that refuses the memory of this engine.
     fn out_of_memory(&self) -> BuildError {
-        Options::out_of_memory(self.buckets())
+        BuildError::OutOfMemory { bytes: bytes_of(self.buckets()) }
     }
 
     /// Removes every item. Returns the number of slots that were cleared.
     fn clear(&self) -> u64;
+
+    fn count(&self, mixed: u64) -> usize;
+
+    /// Adds all copies of another engine, or none. It has the same layout, and as many buckets (at
+    /// first, if it grows). Only if items stay until they are removed.
+    fn merge(&self, other: &Self) -> Merged;
 
     fn layout(&self) -> Layout;
 
@@ -222,11 +285,6 @@ pub(crate) trait Engine: Lookups + Saved + Sized + Send + Sync + 'static {
         (self.layout(), self.buckets())
     }
 
-    /// The number of items, given the number that the front end counted.
-    fn len(&self, counted: i64) -> i64 {
-        counted
-    }
-
     fn capacity(&self) -> usize;
 
     fn false_positive_rate(&self) -> f64;
@@ -234,14 +292,8 @@ pub(crate) trait Engine: Lookups + Saved + Sized + Send + Sync + 'static {
     /// Bytes on the heap.
     fn size_in_bytes(&self) -> usize;
 
-    /// The number of stripes, from which the number of shards of the counter of items follows.
-    fn stripes(&self) -> usize;
-
     /// How batches are looked up.
     fn kernel(&self) -> Kernel;
-
-    #[cfg(feature = "stats")]
-    fn stats(&self) -> crate::Stats;
 
     /// The target false-positive rate of an engine that grows.
     fn target(&self) -> f64 {
@@ -262,34 +314,8 @@ pub(crate) trait Engine: Lookups + Saved + Sized + Send + Sync + 'static {
     }
 }
 
-/// What the library alone knows of contents that stay until they are removed.
-pub trait Permanent: Contents {
-    /// Adds all copies of another engine, or none. It has the same layout, and as many buckets (at
-    /// first, if it grows).
-    fn merge<G: Growth>(engine: &Self::Engine<G>, other: &Self::Engine<G>) -> Merged;
-}
-
-impl Permanent for Set {
-    fn merge<G: Growth>(engine: &G::Set, other: &G::Set) -> Merged {
-        engine.merge(other)
-    }
-}
-
-impl Permanent for Map {
-    fn merge<G: Growth>(engine: &G::Map, other: &G::Map) -> Merged {
-        engine.merge(other)
-    }
-}
-
-/// What an engine provides if its items stay until they are removed.
-pub(crate) trait Merging: Engine {
-    /// As [`Permanent::merge`].
-    fn merge(&self, other: &Self) -> Merged;
-}
-
-/// Inserts each of many items that is absent, by `insert`, which returns whether it was. Writes which
-/// items were added, adds 1 to `count` for each of them, and calls `failed` with the positions of
-/// those that failed, until it breaks. The rest of `added` stays as it was.
+/// Inserts each of many items that is absent, by `insert`, which returns whether it was: see
+/// [`Failed`].
 #[inline]
 fn insert_absent_items<L, S: Words<L>>(
     table: &Table<S>,
@@ -343,7 +369,3 @@ fn answer_items<L, S: Words<L>>(
     });
     count
 }
-
-/// Receives the position of an insert that failed, and its error. Breaks if the batch must end
-/// early: then only inserts that it has begun may still be completed.
-pub(crate) type Failed<'a> = dyn FnMut(usize, InsertError) -> ControlFlow<()> + 'a;

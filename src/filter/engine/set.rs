@@ -1,42 +1,66 @@
 //! The engines of sets.
 
 use super::{
-    Content, Failed, FixedEngine, Lookups, Merging, SplittingEngine, answer_items,
-    insert_absent_items, remove_items,
+    Content, Engine, FixedEngine, Lookups, SplittingEngine, answer_items, insert_absent_items,
+    remove_items,
 };
 #[cfg(guira_vectors)]
 use crate::table::{ContainsOne, Kernel, split::GrowingTable};
 use crate::{
     InsertError, Layout,
+    batch_error::Failed,
     bucket::{with_growing_layout, with_layout},
     table::{Answers, Bare, ClockState, Hashes, Space as _},
 };
 
-/// The operations of sets, on [mixed](crate::table::mix) hashes.
-pub(crate) trait SetEngine: Merging {
-    fn insert(&self, mixed: u64) -> Result<(), InsertError>;
+operations! {
+    /// The operations of sets, on [mixed](crate::table::mix) hashes.
+    trait SetEngine for Bare, with_layout;
+
+    @inline fn insert(&self, mixed: u64) -> Result<(), InsertError> {
+        self.insert_mixed(mixed)
+    }
 
     /// Returns whether the item was absent, and has been inserted.
-    fn insert_unique(&self, mixed: u64) -> Result<bool, InsertError>;
+    fn insert_unique(&self, mixed: u64) -> Result<bool, InsertError> {
+        by_layout!(self.layout, L => {
+            self.table.insert_unique::<L>(self.table.fetched_with_stripe::<L>(mixed))
+        })
+    }
 
-    fn remove(&self, mixed: u64) -> bool;
+    fn remove(&self, mixed: u64) -> bool {
+        by_layout!(self.layout, L => {
+            self.table.remove::<L>(self.table.fetched_with_stripe::<L>(mixed))
+        })
+    }
 
-    /// Adds 1 to `count` for each item that was added, and calls `failed` with the positions of the
-    /// others, until it breaks. Then inserts that were begun are completed, and no others begun.
-    fn insert_each(&self, hashes: &mut Hashes<'_>, count: &mut usize, failed: &mut Failed<'_>);
+    /// Inserts many items: see [`Failed`].
+    fn insert_each(&self, hashes: &mut Hashes<'_>, count: &mut usize, failed: &mut Failed<'_>) {
+        by_layout!(self.layout, L => {
+            self.insert_items::<L>(hashes, count, failed, |_, item| item);
+        });
+    }
 
-    /// Writes which items were added, adds 1 to `count` for each of them, and calls `failed` with
-    /// the positions of those that failed, until it breaks. The rest of `added` stays as it was.
+    /// Inserts each of many items that is absent: see [`Failed`].
     fn insert_unique_each(
         &self,
         hashes: &mut Hashes<'_>,
         added: &mut [bool],
         count: &mut usize,
         failed: &mut Failed<'_>,
-    );
+    ) {
+        by_layout!(self.layout, L => {
+            let insert = |item| self.table.insert_unique::<L>(item);
+            insert_absent_items::<L, _>(&self.table, hashes, added, count, failed, insert);
+        });
+    }
 
     /// Writes which items were removed, and adds 1 to `count` for each of them.
-    fn remove_each(&self, hashes: &mut Hashes<'_>, removed: &mut [bool], count: &mut usize);
+    fn remove_each(&self, hashes: &mut Hashes<'_>, removed: &mut [bool], count: &mut usize) {
+        by_layout!(self.layout, L => {
+            remove_items::<L, _>(&self.table, hashes, removed, count, |_, item| item);
+        });
+    }
 }
 
 impl Content for Bare {
@@ -52,80 +76,11 @@ impl Content for Bare {
     }
 }
 
-/// Implements the operations for an engine, whose tables have layouts of one kind. The engine has
-/// `insert_mixed` and `insert_items`.
-macro_rules! set_engine {
-    ($engine:ty, $with_layout:ident) => {
-        impl SetEngine for $engine {
-            #[inline]
-            fn insert(&self, mixed: u64) -> Result<(), InsertError> {
-                self.insert_mixed(mixed)
-            }
-
-            fn insert_unique(&self, mixed: u64) -> Result<bool, InsertError> {
-                $with_layout!(self.layout, L => {
-                    self.table.insert_unique::<L>(self.table.fetched_with_stripe::<L>(mixed))
-                })
-            }
-
-            fn remove(&self, mixed: u64) -> bool {
-                $with_layout!(self.layout, L => {
-                    self.table.remove::<L>(self.table.fetched_with_stripe::<L>(mixed))
-                })
-            }
-
-            fn insert_each(
-                &self,
-                hashes: &mut Hashes<'_>,
-                count: &mut usize,
-                failed: &mut Failed<'_>,
-            ) {
-                $with_layout!(self.layout, L => {
-                    self.insert_items::<L>(hashes, count, failed, |_, item| item);
-                });
-            }
-
-            fn insert_unique_each(
-                &self,
-                hashes: &mut Hashes<'_>,
-                added: &mut [bool],
-                count: &mut usize,
-                failed: &mut Failed<'_>,
-            ) {
-                $with_layout!(self.layout, L => {
-                    let insert = |item| self.table.insert_unique::<L>(item);
-                    insert_absent_items::<L, _>(&self.table, hashes, added, count, failed, insert);
-                });
-            }
-
-            fn remove_each(
-                &self,
-                hashes: &mut Hashes<'_>,
-                removed: &mut [bool],
-                count: &mut usize,
-            ) {
-                $with_layout!(self.layout, L => {
-                    remove_items::<L, _>(&self.table, hashes, removed, count, |_, item| item);
-                });
-            }
-        }
-    };
-}
-
-set_engine!(FixedEngine, with_layout);
-set_engine!(SplittingEngine, with_growing_layout);
-
 impl Lookups for FixedEngine {
     #[inline]
     fn contains(&self, mixed: u64) -> bool {
         with_layout!(self.layout, L => {
             self.table.contains::<L>(self.table.addressing().pair::<L>(mixed))
-        })
-    }
-
-    fn count(&self, mixed: u64) -> usize {
-        with_layout!(self.layout, L => {
-            self.table.count::<L>(self.table.fetched_with_stripe::<L>(mixed))
         })
     }
 
@@ -186,12 +141,6 @@ impl Lookups for SplittingEngine {
             }
         }
         self.contains_by_words(mixed)
-    }
-
-    fn count(&self, mixed: u64) -> usize {
-        with_growing_layout!(self.layout, L => {
-            self.table.count::<L>(self.table.fetched_with_stripe::<L>(mixed))
-        })
     }
 
     fn contains_each(

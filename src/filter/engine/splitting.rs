@@ -1,16 +1,31 @@
 //! The engine of filters that grow: one table, whose buckets split.
 
+#[cfg(feature = "std")]
+use alloc::{collections::TryReserveError, vec::Vec};
 use core::num::NonZero;
 
-use super::{Content, Engine, Failed, Lookups, Merging, Options};
+use super::{Content, Engine, Lookups, bytes_of};
 #[cfg(guira_vectors)]
 use crate::table::ContainsOne;
 use crate::{
     BuildError, InsertError, Layout,
+    batch_error::Failed,
     bucket::{GrowingLayout, with_growing_layout},
+    filter::builder::Settings,
     table::{
-        Bare, Clock, Hashes, Kernel, Merged, Payload, Stripes, for_each_in_stages,
-        split::{Choice, GrowingTable, Item, Limits, Shrinking, Wanted, choose, doublings, rate},
+        Bare, Hashes, Kernel, Merged, Payload, Stripes, for_each_in_stages,
+        split::{
+            Choice, GrowingSpace, GrowingTable, Item, Limits, Shrinking, Wanted, choose, doublings,
+            rate,
+        },
+    },
+};
+#[cfg(feature = "std")]
+use crate::{
+    filter::snapshot::{Form, LoadError, Saved, Words, field},
+    table::{
+        ClockAndSweep,
+        split::{Grown, ImageLoader},
     },
 };
 
@@ -37,29 +52,33 @@ impl<P: Content> Engine for SplittingEngine<P>
 where
     Self: Lookups,
 {
+    type Space = GrowingSpace<P>;
+
     const NAME: &'static str = P::NAMES[1];
 
-    fn build(options: &Options) -> Result<Self, BuildError> {
-        let Options { max_capacity, target, layout, value_bits, .. } = *options;
-        let Options { huge_pages, max_copies, kernel, .. } = *options;
-        let Options { capacity, .. } = *options;
+    of_the_table!(GrowingTable<P>, with_growing_layout);
+
+    fn build(settings: &Settings) -> Result<Self, BuildError> {
+        let Settings { capacity, max_capacity, target, layout, value_bits, .. } = *settings;
         let choice = choose(&Wanted { capacity, max_capacity, target, layout, value_bits })?;
         let Choice { layout, first_buckets, max_buckets, target, .. } = choice;
-        let stripes = Stripes::count_for_growing(first_buckets, options.writers);
+        let writers = settings.writers.and_then(NonZero::new);
+        let stripes = Stripes::count_for_growing(first_buckets, writers);
         let limits = Limits { buckets: max_buckets, load: choice.load() };
         // A first check before anything is allocated, without the small parts.
-        let bytes = usize::try_from(first_buckets * 8).ok();
-        options.bytes_left(bytes, stripes)?;
-        let memory = (options.reserve, huge_pages);
-        let clock = options.new_clock();
+        let bytes = bytes_of(first_buckets);
+        settings.bytes_left(Some(bytes), stripes)?;
+        let memory = (settings.reserve, settings.huge_pages);
+        let clock = settings.new_clock();
         let table = with_growing_layout!(layout, L => {
             GrowingTable::holding::<L>(P::of(layout, clock), first_buckets, limits, stripes, memory)
         });
-        let mut table = table.ok_or_else(|| Options::out_of_memory(first_buckets))?;
+        let mut table = table.ok_or(BuildError::OutOfMemory { bytes })?;
         table.set_clock(clock);
-        let limit = options.bytes_left(Some(table.size_in_bytes()), stripes)?;
+        let limit = settings.bytes_left(Some(table.size_in_bytes()), stripes)?;
         table.set_max_bytes(limit);
-        Ok(Self::new(table, layout, target, max_copies, kernel))
+        let max_copies = settings.max_copies.and_then(NonZero::new);
+        Ok(Self::new(table, layout, target, max_copies, settings.kernel()))
     }
 
     fn try_clone(&self) -> Result<(Self, u64), BuildError> {
@@ -67,14 +86,6 @@ where
         let copied = with_growing_layout!(layout, L => self.table.try_clone::<L>());
         let (table, items) = copied.ok_or_else(|| self.out_of_memory())?;
         Ok((Self::new(table, layout, target, max_copies, kernel), items))
-    }
-
-    fn clear(&self) -> u64 {
-        with_growing_layout!(self.layout, L => self.table.clear::<L>())
-    }
-
-    fn layout(&self) -> Layout {
-        self.layout
     }
 
     fn buckets(&self) -> u64 {
@@ -85,10 +96,6 @@ where
         (self.layout, self.table.growth().first())
     }
 
-    fn len(&self, counted: i64) -> i64 {
-        self.table.clock().visible_slots().unwrap_or(counted)
-    }
-
     fn capacity(&self) -> usize {
         capacity(self.layout, self.table.buckets(), self.table.limits()) as usize
     }
@@ -96,23 +103,6 @@ where
     fn false_positive_rate(&self) -> f64 {
         let first = self.table.growth().first();
         rate(self.layout, doublings(first, self.table.buckets()))
-    }
-
-    fn size_in_bytes(&self) -> usize {
-        self.table.size_in_bytes()
-    }
-
-    fn stripes(&self) -> usize {
-        self.table.stripes()
-    }
-
-    fn kernel(&self) -> Kernel {
-        self.kernel
-    }
-
-    #[cfg(feature = "stats")]
-    fn stats(&self) -> crate::Stats {
-        self.table.stats()
     }
 
     fn target(&self) -> f64 {
@@ -164,9 +154,7 @@ impl<P: Content> SplittingEngine<P> {
         }
     }
 
-    /// Inserts many items, of which `complete` returns each with its value. Adds 1 to `count` for
-    /// each item that was added, and calls `failed` with the positions of the others, until it
-    /// breaks.
+    /// Inserts many items, of which `complete` returns each with its value: see [`Failed`].
     pub(super) fn insert_items<L: GrowingLayout>(
         &self,
         hashes: &mut Hashes<'_>,
@@ -189,12 +177,106 @@ impl<P: Content> SplittingEngine<P> {
     }
 }
 
-impl<P: Content> Merging for SplittingEngine<P>
+#[cfg(feature = "std")]
+impl<P: Content> Words for &GrowingTable<P> {
+    fn len(self) -> u64 {
+        GrowingTable::words(self)
+    }
+
+    fn find_words<'a>(
+        self,
+        from: u64,
+        found: &mut Vec<u32>,
+        buffer: &'a mut [u64],
+    ) -> Result<&'a [u64], TryReserveError>
+    where
+        Self: 'a,
+    {
+        GrowingTable::find_words(self, from, found, buffer)?;
+        Ok(buffer)
+    }
+
+    fn words<'a>(self, from: u64, ahead: &[u32], buffer: &'a mut [u64]) -> &'a [u64]
+    where
+        Self: 'a,
+    {
+        self.words_from(from, ahead, buffer);
+        buffer
+    }
+}
+
+#[cfg(feature = "std")]
+#[expect(private_bounds, reason = "sealed")]
+impl<P: Content> SplittingEngine<P>
 where
     Self: Lookups,
 {
-    fn merge(&self, other: &Self) -> Merged {
-        let limit = self.max_copies.map(NonZero::get);
-        with_growing_layout!(self.layout, L => self.table.merge::<L>(&other.table, limit))
+    /// The form of an engine whose table has this many words, and this clock if items expire.
+    fn form_of(&self, grown: Grown, words: u64, clock: Option<ClockAndSweep>) -> Form {
+        let (clock, sweep) = clock.unzip();
+        Form {
+            layout: self.layout,
+            words,
+            capacity: capacity(self.layout, grown.buckets(), grown.limits),
+            max_copies: self.max_copies.map_or(0, |limit| limit.get() as u64),
+            target: self.target,
+            stripes: self.table.stripes(),
+            clock,
+            grown: Some(grown),
+            sweep,
+        }
+    }
+}
+
+/// The words are those of the table's image. [`Grown`] has the rest. What is pending, the inserts
+/// until the table next checks whether it must grow, follows from the number of items.
+#[cfg(feature = "std")]
+impl<P: Content> Saved for SplittingEngine<P>
+where
+    Self: Lookups,
+{
+    type Memory = ImageLoader<P>;
+
+    fn form(&self) -> Form {
+        // Each of several threads may have seen its own splits alone, and left the size behind.
+        self.table.advance_size();
+        self.form_of(self.table.grown(), self.table.words(), self.table.clock_state())
+    }
+
+    fn copy_words(&self) -> Option<(Form, Vec<u64>)> {
+        let (grown, clock, words) = self.table.copy_words()?;
+        Some((self.form_of(grown, words.len() as u64, clock), words))
+    }
+
+    fn words(&self) -> impl Words {
+        &self.table
+    }
+
+    fn check(form: &Form) -> Result<(), LoadError> {
+        let Form { layout, target, .. } = *form;
+        let grown = form.grown.expect("the kind of a valid form");
+        let expected = capacity(layout, grown.buckets(), grown.limits);
+        field("capacity", form.capacity, form.capacity == expected)?;
+        field("target rate", target.to_bits(), target > 0.0 && target < 1.0)?;
+        let rate = rate(layout, doublings(grown.first, grown.limits.buckets));
+        // A later release may round differently.
+        field("target rate", target.to_bits(), rate <= target * (1.0 + 1e-9))
+    }
+
+    fn memory(form: &Form, _at_once: bool, reserve: bool) -> Option<ImageLoader<P>> {
+        let &Form { layout, words, stripes, clock, .. } = form;
+        let (grown, payload, memory) = (form.grown?, P::of(layout, clock), (reserve, true));
+        with_growing_layout!(layout, L => {
+            ImageLoader::new::<L>(payload, &grown, words, stripes, memory)
+        })
+    }
+
+    fn restore(form: &Form, occupied: u64, memory: ImageLoader<P>) -> Option<Self> {
+        let &Form { layout, target, clock, .. } = form;
+        let clock = clock.zip(form.sweep.as_ref());
+        let table = with_growing_layout!(layout, L => memory.finish::<L>(occupied, clock));
+        // A limit that does not fit into a word has no effect: no memory holds that many copies.
+        let limit = usize::try_from(form.max_copies).unwrap_or(usize::MAX);
+        Some(Self::new(table?, layout, target, NonZero::new(limit), Kernel::best()))
     }
 }

@@ -4,9 +4,11 @@ use core::time::Duration;
 
 use crate::{
     FilterBuilder,
-    filter::{Filter, engine::ExpiringEngine},
+    filter::{
+        Filter,
+        engine::{ExpiringEngine, reading},
+    },
     kind::{Expiring, Growth},
-    table::MAX_READING,
 };
 
 impl<G: Growth, S> Filter<Expiring, G, S> {
@@ -20,17 +22,15 @@ impl<G: Growth, S> Filter<Expiring, G, S> {
     /// First frees what has expired in those buckets that were not [swept](Self::sweep) in this
     /// generation: reads each of them, and writes those in which something has expired. Then
     /// acquires and releases every lock of the filter, one after the other. Lookups and inserts go
-    /// on meanwhile. A thread that is suspended while it holds a lock delays the call.
+    /// on meanwhile.
     ///
     /// ```
-    /// let seen = guira::ExpiringFilter::builder().capacity(1_000).window(2).build()?;
+    /// let seen = guira::ExpiringFilter::builder().capacity(1_000).window(1).build().unwrap();
     /// let generation = seen.insert("nonce").unwrap();
     /// assert_eq!(seen.advance(), generation + 1);
-    /// assert_eq!(seen.advance(), generation + 2);
     /// assert!(seen.contains("nonce"));
-    /// assert_eq!(seen.advance(), generation + 3);
+    /// assert_eq!(seen.advance(), generation + 2);
     /// assert!(!seen.contains("nonce"));
-    /// # Ok::<(), guira::BuildError>(())
     /// ```
     pub fn advance(&self) -> u64 {
         self.engine.advance()
@@ -40,15 +40,13 @@ impl<G: Growth, S> Filter<Expiring, G, S> {
     /// `buckets` of them. Returns the number of buckets that are left.
     ///
     /// Never necessary: [`advance`](Self::advance) sweeps what is left, and an insert whose two
-    /// buckets are full sweeps the one that it adds to. A sweep spreads the work of an `advance`
-    /// over the generation, and makes room earlier. For 1,024 buckets at a time, it holds a lock
-    /// for which only other sweeps, copies of the filter, `clear`, and `advance` wait.
+    /// buckets are full sweeps the one that it adds to. A sweep spreads the work, and makes room
+    /// earlier. For 1,024 buckets at a time, it holds a lock for which only other sweeps, copies of
+    /// the filter, `clear`, and `advance` wait.
     ///
     /// ```
     /// let seen = guira::ExpiringFilter::with_capacity(10_000);
-    /// while seen.sweep(100) > 0 {
-    ///     // Something else.
-    /// }
+    /// while seen.sweep(100) > 0 {} // Between two calls, do something else.
     /// seen.advance(); // has nothing left to sweep
     /// ```
     #[doc(alias = "purge")]
@@ -62,12 +60,11 @@ impl<G: Growth, S> Filter<Expiring, G, S> {
     /// some generation that is not less than its window.
     ///
     /// ```
-    /// let seen = guira::ExpiringFilter::with_capacity(1_000);
-    /// assert_eq!(seen.insert("nonce"), Ok(seen.generation()));
+    /// assert!(guira::ExpiringFilter::with_capacity(1_000).generation() >= 13);
     /// ```
     #[must_use]
     pub fn generation(&self) -> u64 {
-        self.engine.generation()
+        self.engine.clock().generation()
     }
 
     /// Returns the window: an item is found in the generation of its insert, and in this many
@@ -78,7 +75,7 @@ impl<G: Growth, S> Filter<Expiring, G, S> {
     /// ```
     #[must_use]
     pub fn window(&self) -> u32 {
-        self.engine.window()
+        self.engine.clock().window()
     }
 
     /// Begins the next generation if it is due by the caller's clock, and returns it.
@@ -94,9 +91,6 @@ impl<G: Growth, S> Filter<Expiring, G, S> {
     /// than the last reading, no time has passed since that. Each step forward begins at most one
     /// generation too early. A reading of more than 584 years counts as 584 years.
     ///
-    /// The time since the generation began is part of clones and snapshots, so a restart does not
-    /// begin it anew. See [`advance_to`](Self::advance_to) for the time in between.
-    ///
     /// `clock` is called once, and twice if a generation begins, which costs an [`advance`]. No
     /// lock is held meanwhile. Without a [`time_to_live`](FilterBuilder::time_to_live), nothing is
     /// ever due.
@@ -107,16 +101,13 @@ impl<G: Growth, S> Filter<Expiring, G, S> {
     /// use std::time::{Duration, Instant};
     ///
     /// let builder = guira::ExpiringFilter::builder().capacity(1_000).window(5);
-    /// let seen = builder.time_to_live(Duration::from_millis(5)).build()?;
-    /// let (start, first) = (Instant::now(), seen.generation());
-    /// while seen.generation() < first + 3 {
-    ///     seen.tick(|| start.elapsed());
-    /// }
-    /// assert!(start.elapsed() >= Duration::from_millis(3));
-    /// # Ok::<(), guira::BuildError>(())
+    /// let seen = builder.time_to_live(Duration::from_millis(5)).build().unwrap();
+    /// let start = Instant::now();
+    /// while seen.tick(|| start.elapsed()).is_none() {}
+    /// assert!(start.elapsed() >= Duration::from_millis(1));
     /// ```
     pub fn tick(&self, clock: impl Fn() -> Duration) -> Option<u64> {
-        self.engine.tick(|| nanos(clock()))
+        self.engine.tick(|| reading(clock().as_nanos()))
     }
 
     /// Makes up for a time in which nobody used the filter: begins the generations that are due by
@@ -138,50 +129,30 @@ impl<G: Growth, S> Filter<Expiring, G, S> {
     /// ```
     /// use std::time::Duration;
     ///
-    /// # #[cfg(feature = "std")] {
     /// let builder = guira::ExpiringFilter::builder().capacity(1_000).window(5);
-    /// let saved = builder.time_to_live(Duration::from_secs(50)).build()?;
-    /// let noon = Duration::from_secs(1_800_000_000);
-    /// saved.tick(|| noon);
-    /// saved.insert("nonce").unwrap();
-    ///
-    /// // In another process, 25 seconds later:
-    /// let filter = guira::ExpiringFilter::loader().bytes(&saved.to_bytes()).unwrap();
-    /// assert_eq!(filter.advance_to(|| noon + Duration::from_secs(25)), saved.generation() + 2);
-    /// // The third generation is due after 5 more seconds.
-    /// assert_eq!(filter.tick(|| noon + Duration::from_secs(29)), None);
-    /// assert_eq!(filter.tick(|| noon + Duration::from_secs(30)), Some(saved.generation() + 3));
-    /// # }
-    /// # Ok::<(), guira::BuildError>(())
+    /// let seen = builder.time_to_live(Duration::from_secs(50)).build().unwrap();
+    /// let (noon, first) = (Duration::from_secs(1_800_000_000), seen.generation());
+    /// seen.tick(|| noon);
+    /// // After a pause of 25 seconds; the third generation is due 5 seconds later.
+    /// assert_eq!(seen.advance_to(|| noon + Duration::from_secs(25)), first + 2);
+    /// assert_eq!(seen.tick(|| noon + Duration::from_secs(30)), Some(first + 3));
     /// ```
     pub fn advance_to(&self, clock: impl Fn() -> Duration) -> u64 {
-        self.engine.advance_to(|| nanos(clock()))
+        self.engine.advance_to(|| reading(clock().as_nanos()))
     }
 
     /// Returns the least time that a generation lasts, if [`tick`](Self::tick) begins all of them
-    /// and the clock is not set forward:
-    /// the [`time_to_live`](FilterBuilder::time_to_live) divided by the window, rounded up to
-    /// nanoseconds, and at least one. `None` without a time to live.
+    /// and the clock is not set forward: the [`time_to_live`](FilterBuilder::time_to_live) divided
+    /// by the window, rounded up to nanoseconds, and at least one. `None` without a time to live.
     ///
     /// ```
-    /// use std::time::Duration;
-    ///
-    /// let untimed = guira::ExpiringFilter::builder().capacity(1_000);
-    /// let seen = untimed.clone().time_to_live(Duration::from_secs(130)).build()?;
-    /// assert_eq!(seen.interval(), Some(Duration::from_secs(10)));
-    /// assert_eq!(untimed.build()?.interval(), None);
-    /// # Ok::<(), guira::BuildError>(())
+    /// assert_eq!(guira::ExpiringFilter::with_capacity(1_000).interval(), None);
     /// ```
     #[must_use]
     pub fn interval(&self) -> Option<Duration> {
-        let interval = self.engine.interval();
+        let interval = self.engine.clock().interval();
         (interval != 0).then(|| Duration::from_nanos(interval))
     }
-}
-
-/// A reading of a clock in nanoseconds, or the largest one: 584 years.
-fn nanos(reading: Duration) -> u64 {
-    u64::try_from(reading.as_nanos()).map_or(MAX_READING, |nanos| nanos.min(MAX_READING))
 }
 
 impl<G: Growth, S> FilterBuilder<Expiring, G, S> {
@@ -198,15 +169,11 @@ impl<G: Growth, S> FilterBuilder<Expiring, G, S> {
     /// [`InvalidWindow`](crate::BuildError::InvalidWindow).
     ///
     /// ```
-    /// use guira::{BuildError, ExpiringFilter};
-    ///
-    /// let builder = ExpiringFilter::builder().capacity(1_000_000);
-    /// let (fine, coarse) = (builder.clone().build()?, builder.clone().window(5).build()?);
+    /// let builder = guira::ExpiringFilter::builder().capacity(1_000_000);
+    /// let (fine, coarse) = (builder.clone().build().unwrap(), builder.window(5).build().unwrap());
     /// assert_eq!((fine.window(), fine.layout().value_bits()), (13, 4));
     /// assert_eq!((coarse.window(), coarse.layout().value_bits()), (5, 3));
     /// assert!(fine.false_positive_rate() < 0.001_9 && coarse.false_positive_rate() < 0.001);
-    /// assert_eq!(builder.window(0).build().unwrap_err(), BuildError::InvalidWindow(0));
-    /// # Ok::<(), BuildError>(())
     /// ```
     pub fn window(mut self, generations: u32) -> Self {
         self.settings.window = Some(generations);
@@ -216,19 +183,16 @@ impl<G: Growth, S> FilterBuilder<Expiring, G, S> {
     /// Sets how long an item that is inserted for the whole window is found at least, if
     /// [`tick`](Filter::tick) begins all generations and the clock is not set forward.
     ///
-    /// It is also the unit of the upper bound: see [how long an item is
-    /// found](crate::ExpiringFilter#how-long-an-item-is-found).
-    ///
-    /// Without it, the filter has no time: [`advance`](Filter::advance) begins each generation.
-    /// Times beyond 584 years count as 584 years.
+    /// [How long an item is found](crate::ExpiringFilter#how-long-an-item-is-found) says how long
+    /// at most. Without a time to live, [`advance`](Filter::advance) begins each generation. Times
+    /// beyond 584 years count as 584 years.
     ///
     /// ```
     /// use std::time::Duration;
     ///
     /// let builder = guira::ExpiringFilter::builder().capacity(1_000).window(5);
-    /// let seen = builder.time_to_live(Duration::from_secs(60)).build()?;
+    /// let seen = builder.time_to_live(Duration::from_secs(60)).build().unwrap();
     /// assert_eq!(seen.interval(), Some(Duration::from_secs(12)));
-    /// # Ok::<(), guira::BuildError>(())
     /// ```
     #[doc(alias = "ttl")]
     pub fn time_to_live(mut self, time: Duration) -> Self {

@@ -4,13 +4,11 @@ use core::hash::BuildHasher;
 
 use crate::{
     InsertBatchError, InsertError, InsertMask, Insertion, Key,
+    batch_error::{Failed, Failures},
     filter::{
         Filter,
-        batch::{
-            self, Batch, Each, check_burst, insert_singly, insert_unique_singly, unique_batch,
-            unique_burst,
-        },
-        engine::{ExpiringEngine, Failed},
+        batch::{Batch, check_burst, check_lengths, insert_singly, pass_on, unique_burst},
+        engine::ExpiringEngine,
     },
     kind::{Expiring, Growth},
     table::{Answers, MIN_BATCH},
@@ -29,19 +27,23 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// that come often.
     ///
     /// # Errors
+<<<<<<< HEAD
     /// - [`InsertError::Full`] if no slot within reach is empty or has expired;
     /// - [`InsertError::TooManyCopies`] if the item's two buckets hold only copies of it and its
     ///   aliases that have not expired. (In a filter that grows: if both are full, and hold as many of
     ///   these as one bucket has slots.)
     ///
     /// On an error the filter holds the same items as before.
+=======
+    /// [`InsertError::Full`] if no slot within reach is empty or has expired, and
+    /// [`InsertError::TooManyCopies`] if the item's two buckets hold only copies of it and its
+    /// aliases that have not expired. The filter holds the same items as before.
+>>>>>>> front
     ///
     /// ```
     /// let seen = guira::ExpiringFilter::with_capacity(1_000);
-    /// let generation = seen.insert("nonce")?;
+    /// assert_eq!(seen.insert("nonce").unwrap(), seen.generation());
     /// assert!(seen.contains("nonce"));
-    /// assert!(seen.remove("nonce", generation));
-    /// # Ok::<(), guira::InsertError>(())
     /// ```
     #[doc(alias = "add")]
     pub fn insert<K: Key + ?Sized>(&self, key: &K) -> Result<u64, InsertError> {
@@ -53,45 +55,38 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// takes.
     ///
     /// The item is as old as if it had been inserted earlier, so the generation that is returned is
-    /// a past one: `generation() - (window() - generations)`. The [promise](crate::ExpiringFilter)
-    /// of the type holds for it. If [`tick`](Self::tick) begins all generations, and the clock is
-    /// not set forward, the item is found for at least this many intervals. The costs are those of
-    /// [`insert`](Self::insert), which does the same for the whole window.
+    /// a past one: `generation() - (window() - life)`. If [`tick`](Self::tick) begins all
+    /// generations, and the clock is not set forward, the item is found for at least this many
+    /// [intervals](Self::interval). The costs are those of [`insert`](Self::insert), which does the
+    /// same for the whole window.
     ///
     /// # Errors
     /// As [`insert`](Self::insert), and [`InsertError::InvalidLife`] for any other number of
     /// generations.
     ///
     /// ```
-    /// let seen = guira::ExpiringFilter::builder().capacity(1_000).window(5).seed(1).build()?;
+    /// let seen = guira::ExpiringFilter::builder().capacity(1_000).window(5).build().unwrap();
     /// seen.insert_for("short-lived", 1).unwrap();
-    /// seen.insert("nonce").unwrap();
     /// seen.advance();
-    /// assert!(seen.contains("short-lived") && seen.contains("nonce"));
+    /// assert!(seen.contains("short-lived"));
     /// seen.advance();
-    /// assert!(!seen.contains("short-lived") && seen.contains("nonce"));
-    /// # Ok::<(), guira::BuildError>(())
+    /// assert!(!seen.contains("short-lived"));
     /// ```
-    pub fn insert_for<K: Key + ?Sized>(
-        &self,
-        key: &K,
-        generations: u32,
-    ) -> Result<u64, InsertError> {
-        if !(1..=self.window()).contains(&generations) {
+    pub fn insert_for<K: Key + ?Sized>(&self, key: &K, life: u32) -> Result<u64, InsertError> {
+        if !(1..=self.window()).contains(&life) {
             return Err(InsertError::InvalidLife);
         }
-        self.engine.insert_for(self.mixed(key), generations)
+        self.engine.insert_for(self.mixed(key), life)
     }
 
     /// Inserts an item if it has not been seen within the window. Returns
     /// [`New`](Insertion::New) with its generation if it was inserted, and
     /// [`Found`](Insertion::Found) otherwise.
     ///
-    /// This is the operation of a filter for duplicates, or against replays. If calls with the same
-    /// item overlap, at most one of them inserts it, until that insert expires, or is removed,
-    /// cleared, or evicted. An item that is found is not refreshed: it is forgotten a window after
-    /// the insert. `Found` can be due to an alias, with the probability of a false positive.
-    /// **If this returns `Found`, you own no copy and must not call [`remove`](Self::remove).**
+    /// If calls with the same item overlap, at most one of them inserts it, until that insert
+    /// expires, or is removed, cleared, or evicted. An item that is found is not refreshed. `Found`
+    /// can be due to an alias, with the probability of a false positive. **If this returns `Found`,
+    /// you own no copy and must not call [`remove`](Self::remove).**
     ///
     /// Acquires the lock of the item's stripe. Reads two cache lines, and writes one and the
     /// stripe.
@@ -101,13 +96,9 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// expired. In a full filter, the call still returns `Found` for an item that is found.
     ///
     /// ```
-    /// let seen = guira::ExpiringFilter::builder().capacity(1_000).window(1).build()?;
+    /// let seen = guira::ExpiringFilter::with_capacity(1_000);
     /// assert!(seen.insert_unique("nonce").unwrap().is_new());
     /// assert!(!seen.insert_unique("nonce").unwrap().is_new()); // a replay
-    /// seen.advance();
-    /// seen.advance();
-    /// assert!(seen.insert_unique("nonce").unwrap().is_new());
-    /// # Ok::<(), guira::BuildError>(())
     /// ```
     #[doc(alias = "check_and_set")]
     #[doc(alias = "test_and_add")]
@@ -126,19 +117,15 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// Use it where it is better to forget an old item early than to refuse a new one. **The
     /// promise that an item is found for a window no longer holds in a filter on which this is
     /// called, and nobody may [`remove`](Self::remove) anything from it**: the item may be gone,
-    /// and an alias of it would lose its copy. It also inserts an item that is already present. So
-    /// if several threads call it after [`insert_unique`](Self::insert_unique) was refused, each of
-    /// them inserts the item.
+    /// and an alias of it would lose its copy. It also inserts an item that is already present.
     ///
-    /// First tries to insert the item as [`insert`](Self::insert) does, with its search for room:
-    /// in a full filter, this takes most of the time. Then acquires the lock of the stripe of the
-    /// item that it replaces.
+    /// First tries to insert the item as [`insert`](Self::insert) does, with its search for room.
+    /// Then acquires the lock of the stripe of the item that it replaces.
     ///
     /// ```
     /// let seen = guira::ExpiringFilter::with_capacity(100);
     /// let replaced = (0..1_000).filter(|key| seen.insert_evicting(key)).count();
-    /// assert_eq!(seen.len(), 1_000 - replaced);
-    /// assert!(seen.contains(&999));
+    /// assert!(seen.len() == 1_000 - replaced && seen.contains(&999));
     /// ```
     #[doc(alias = "force_insert")]
     pub fn insert_evicting<K: Key + ?Sized>(&self, key: &K) -> bool {
@@ -151,8 +138,8 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// The item is found for a whole window from now on, even if it was inserted for a shorter
     /// life. Of several copies (its own, or those of its aliases), the oldest is refreshed: one of
     /// this generation may be that of an alias, whose removal would take it. **Nobody may
-    /// [`remove`](Self::remove) an item that is refreshed: it is left to expire.** `true` can be due to an alias: then this item is
-    /// found only as long as the alias's copy stays.
+    /// [`remove`](Self::remove) an item that is refreshed: it is left to expire.** `true` can be
+    /// due to an alias: then this item is found only as long as the alias's copy stays.
     ///
     /// Acquires the lock of the item's stripe. Reads two cache lines. Writes the stripe, and one of
     /// the lines unless the copy is of this generation. Lookups find the item meanwhile.
@@ -160,14 +147,12 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// To insert an item that is absent and refresh one that is present:
     ///
     /// ```
-    /// let seen = guira::ExpiringFilter::builder().capacity(1_000).window(1).build()?;
-    /// let touch = |key: &str| seen.refresh(key) || seen.insert(key).is_ok();
+    /// let seen = guira::ExpiringFilter::builder().capacity(1_000).window(1).build().unwrap();
     /// for _ in 0..5 {
-    ///     assert!(touch("session"));
+    ///     assert!(seen.refresh("session") || seen.insert("session").is_ok());
     ///     seen.advance();
     /// }
     /// assert!(seen.contains("session") && seen.len() == 1);
-    /// # Ok::<(), guira::BuildError>(())
     /// ```
     #[doc(alias = "touch")]
     pub fn refresh<K: Key + ?Sized>(&self, key: &K) -> bool {
@@ -182,19 +167,14 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// [contract](crate::ExpiringFilter#the-contract-of-removal). Returns `false`, and removes
     /// nothing, if the item has expired.
     ///
-    /// Each copy is removed at most once. (A second removal could take the copy of an alias.)
-    /// Acquires the lock of
-    /// the item's stripe. Reads two cache lines, and writes one and the stripe.
+    /// Acquires the lock of the item's stripe. Reads two cache lines, and writes one and the
+    /// stripe.
     ///
     /// ```
-    /// let seen = guira::ExpiringFilter::builder().capacity(1_000).window(1).build()?;
+    /// let seen = guira::ExpiringFilter::with_capacity(1_000);
     /// let generation = seen.insert("nonce").unwrap();
     /// assert!(seen.remove("nonce", generation));
-    /// let generation = seen.insert("nonce").unwrap();
-    /// seen.advance();
-    /// seen.advance();
-    /// assert!(!seen.remove("nonce", generation)); // it has expired
-    /// # Ok::<(), guira::BuildError>(())
+    /// assert!(!seen.contains("nonce"));
     /// ```
     #[doc(alias = "delete")]
     pub fn remove<K: Key + ?Sized>(&self, key: &K, generation: u64) -> bool {
@@ -212,25 +192,34 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// panics, some of the items before it may be missing.
     ///
     /// # Errors
-    /// [`InsertBatchError`] if some items could not be inserted. It lists their positions. All
-    /// other items are in the filter until they expire, unless the list itself
-    /// [ran out of memory](InsertBatchError). The error does not tell their generation, so nobody
-    /// may remove them.
+    /// [`InsertBatchError`] lists the items that could not be inserted. It does not tell the
+    /// generation of the others, so nobody may remove them.
     ///
     /// ```
     /// let seen = guira::ExpiringFilter::with_capacity(1_000);
-    /// let generation = seen.insert_batch(&["udp", "tcp"])?;
+    /// let generation = seen.insert_batch(&["udp", "tcp"]).unwrap();
     /// assert!(seen.remove("tcp", generation));
-    /// # Ok::<(), guira::InsertBatchError>(())
     /// ```
     pub fn insert_batch<K: Key>(
         &self,
         keys: impl IntoIterator<Item = K>,
     ) -> Result<u64, InsertBatchError> {
         let generation = self.generation();
-        let hashes = keys.into_iter().map(|key| key.hash_with(&self.hasher).0);
-        batch::inserts(|failed| self.insert_each_at(Each(hashes.fuse()), generation, failed))
-            .map(|_| generation)
+        let each = keys.into_iter().map(|key| key.hash_with(&self.hasher).0).fuse();
+        let batch = Batch { slice: None, each };
+        Failures::of(|failed| self.insert_each_at(batch, generation, failed)).map(|()| generation)
+    }
+
+    /// As `insert_batch`. Returns the generation of the items, and the number of those that were
+    /// added. For the C interface.
+    #[doc(hidden)]
+    pub fn insert_batch_with<K: Key>(
+        &self,
+        keys: &[K],
+        failed: impl FnMut(usize, InsertError),
+    ) -> (u64, usize) {
+        let generation = self.generation();
+        (generation, self.insert_each_at(self.keys(keys), generation, &mut pass_on(failed)))
     }
 
     /// Inserts those of many items that have not been seen within the window: `added[i]` tells
@@ -238,27 +227,22 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     ///
     /// Each item is inserted as by [`insert_unique`](Self::insert_unique), in their order, and each
     /// in the generation that is current then. Their generations are not returned, so nobody may
-    /// remove them. An item that occurs twice in the
-    /// batch is added at most once, unless the window passes, or it is cleared or
-    /// evicted, during the call.
-    ///
-    /// If the hashing of an item panics, some of the items before it may not have been tried.
-    /// `added` tells which items were added.
+    /// remove them. An item that occurs twice in the batch is added once, unless it expires, or is
+    /// cleared or evicted, during the call. If the hashing of an item panics, some of the items
+    /// before it may not have been tried: `added` tells which were added.
     ///
     /// # Errors
-    /// [`InsertBatchError`] if some items were not found and could not be added. It lists their
-    /// positions, where `added` is `false`. All other items were tried, unless the list itself
-    /// [ran out of memory](InsertBatchError).
+    /// [`InsertBatchError`] lists the items that were not found and could not be added. `added` is
+    /// `false` for them.
     ///
     /// # Panics
     /// If the slices differ in length.
     ///
     /// ```
-    /// let seen = guira::ExpiringFilter::builder().capacity(1_000).seed(1).build()?;
+    /// let seen = guira::ExpiringFilter::builder().capacity(1_000).seed(1).build().unwrap();
     /// let mut added = [false; 3];
     /// assert_eq!(seen.insert_unique_batch(&[5, 6, 5], &mut added), Ok(2));
     /// assert_eq!(added, [true, true, false]);
-    /// # Ok::<(), guira::BuildError>(())
     /// ```
     #[track_caller]
     pub fn insert_unique_batch<K: Key>(
@@ -266,9 +250,21 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
         keys: &[K],
         added: &mut [bool],
     ) -> Result<usize, InsertBatchError> {
-        unique_batch(keys.len(), added, |added, failed| {
-            self.insert_unique_each(self.keys(keys), added, failed)
-        })
+        let mut failures = Failures::default();
+        let count = self.insert_unique_each(keys, added, &mut failures.adding());
+        failures.check_unique(count, keys.len())
+    }
+
+    /// As `insert_unique_batch`, for the C interface.
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn insert_unique_batch_with<K: Key>(
+        &self,
+        keys: &[K],
+        added: &mut [bool],
+        failed: impl FnMut(usize, InsertError),
+    ) -> usize {
+        self.insert_unique_each(keys, added, &mut pass_on(failed))
     }
 
     /// Inserts those of up to 64 keys that have not been seen within the window, and returns the
@@ -281,15 +277,14 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// If there are more than 64 keys.
     ///
     /// ```
-    /// let seen = guira::ExpiringFilter::builder().capacity(1_000).seed(1).build()?;
+    /// let seen = guira::ExpiringFilter::builder().capacity(1_000).seed(1).build().unwrap();
     /// let outcome = seen.insert_unique_mask(&["udp", "tcp", "udp"]);
     /// assert_eq!((outcome.added, outcome.refused), (0b011, 0));
-    /// # Ok::<(), guira::BuildError>(())
     /// ```
     #[track_caller]
     pub fn insert_unique_mask<K: Key>(&self, keys: &[K]) -> InsertMask {
         unique_burst(keys.len(), |added, failed| {
-            self.insert_unique_each(self.keys(keys), added, failed);
+            self.insert_unique_each(keys, added, failed);
         })
     }
 
@@ -319,7 +314,7 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
         let mut mask = 0;
         if keys.len() >= MIN_BATCH {
             self.with(self.keys(keys), |hashes| {
-                self.engine.refresh_each(hashes, Answers::Mask(&mut mask))
+                self.engine.refresh_each(hashes, &mut Answers::Mask(&mut mask));
             });
         } else {
             for (position, key) in keys.iter().enumerate() {
@@ -328,44 +323,46 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
         }
         mask
     }
-}
 
-impl<G: Growth, S> Filter<Expiring, G, S> {
-    /// Inserts the items with the stamp of this generation, and returns the number of those that
-    /// were added. Calls `failed` with the positions of the others, until it breaks.
-    pub(in crate::filter) fn insert_each_at(
+    /// Inserts each item that is not found: see [`Failed`].
+    #[track_caller]
+    fn insert_unique_each<K: Key>(
         &self,
-        batch: impl Batch,
-        generation: u64,
+        keys: &[K],
+        added: &mut [bool],
         failed: &mut Failed<'_>,
     ) -> usize {
+        check_lengths(keys.len(), "answers", added.len());
+        added.fill(false);
         let mut count = 0;
-        if batch.at_most() < MIN_BATCH {
-            let insert = |hash| self.engine.insert_at(self.mix(hash), generation);
-            insert_singly(batch.hashes().map(insert), &mut count, failed);
+        if added.len() < MIN_BATCH {
+            let insert = |key| Ok(self.engine.insert_unique(self.mixed(key))?.is_some());
+            let note = |place, is_new| added[place] = is_new;
+            insert_singly(keys.iter().map(insert), note, &mut count, failed);
         } else {
-            self.with(batch, |hashes| {
-                self.engine.insert_each(hashes, generation, &mut count, failed);
+            self.with(self.keys(keys), |hashes| {
+                self.engine.insert_unique_each(hashes, added, &mut count, failed);
             });
         }
         count
     }
+}
 
-    /// Writes which items were added, and returns their number. Calls `failed` with the positions
-    /// of those that failed, until it breaks.
-    pub(in crate::filter) fn insert_unique_each(
+impl<G: Growth, S> Filter<Expiring, G, S> {
+    /// Inserts the items with the stamp of this generation: see [`Failed`].
+    fn insert_each_at(
         &self,
-        batch: impl Batch,
-        added: &mut [bool],
+        batch: Batch<'_, impl Iterator<Item = u64>>,
+        generation: u64,
         failed: &mut Failed<'_>,
     ) -> usize {
         let mut count = 0;
-        if added.len() < MIN_BATCH {
-            let insert = |hash| Ok(self.engine.insert_unique(self.mix(hash))?.is_some());
-            insert_unique_singly(batch.hashes().map(insert), added, &mut count, failed);
+        if batch.is_small() {
+            let insert = |hash| self.engine.insert_at(self.mix(hash), generation).map(|()| true);
+            insert_singly(batch.each.map(insert), |_, _| {}, &mut count, failed);
         } else {
             self.with(batch, |hashes| {
-                self.engine.insert_unique_each(hashes, added, &mut count, failed);
+                self.engine.insert_each(hashes, generation, &mut count, failed);
             });
         }
         count

@@ -13,23 +13,17 @@ use super::{
 /// Use it for duplicates in a stream, replayed nonces and tokens, and whatever else matters only
 /// for a while. Time passes in *generations*: [`advance`](Filter::advance) begins the next one, or
 /// [`tick`](Filter::tick) does so when it is due by a clock that the caller passes. All else is as
-/// in a [`CuckooFilter`](crate::CuckooFilter): any number of threads share a filter, and lookups
-/// acquire no lock and write nothing. An item takes 16.7 bits with the default window of 13
-/// generations, at 0.19 % false positives. A [`GrowingExpiringFilter`] needs no capacity.
+/// in a [`CuckooFilter`](crate::CuckooFilter). An item takes 16.7 bits with the default window of
+/// 13 generations, at 0.19 % false positives. [`docs::expiry`](crate::docs::expiry) has recipes.
 ///
 /// ```
-/// use guira::ExpiringFilter;
-///
-/// let seen = ExpiringFilter::builder().capacity(100_000).window(2).build()?;
+/// let seen = guira::ExpiringFilter::builder().capacity(100_000).window(1).build().unwrap();
 /// assert!(seen.insert_unique("nonce 17").unwrap().is_new());
 /// assert!(!seen.insert_unique("nonce 17").unwrap().is_new()); // a replay
-///
-/// seen.advance();
 /// seen.advance();
 /// assert!(seen.contains("nonce 17"));
 /// seen.advance();
 /// assert!(!seen.contains("nonce 17"));
-/// # Ok::<(), guira::BuildError>(())
 /// ```
 ///
 /// # How long an item is found
@@ -44,15 +38,12 @@ use super::{
 ///   or a later one. (A further copy, an alias, or a false positive can be found for longer.)
 ///
 /// Here, "after" means that one call happened before the other. In between, what overlaps an
-/// `advance` may be ordered before or after it. Each call of `advance` begins at most one
-/// generation, and a generation begins after the beginning of the call that returns it.
+/// `advance` may be ordered before or after it.
 ///
-/// - An item that is [inserted for n generations](Filter::insert_for) has a past generation as its
-///   g.
-/// - An item that is [refreshed](Filter::refresh) gets the generation that is current at some
-///   moment of that call.
-/// - An insert that takes so long that its item expires meanwhile (because its thread is suspended)
-///   may leave an item that is not found, or one that is found later, for another window.
+/// An item that is [inserted for n generations](Filter::insert_for) has a past generation as its g,
+/// and one that is [refreshed](Filter::refresh) that of some moment of the call. An insert that
+/// takes so long that its item expires meanwhile (because its thread is suspended) may leave an
+/// item that is not found, or one that is found later, for another window.
 ///
 /// With a [`time_to_live`](crate::FilterBuilder::time_to_live), and if [`tick`](Filter::tick)
 /// begins all generations, an item that is inserted for the whole window is found
@@ -61,9 +52,8 @@ use super::{
 ///   `tick` come, unless the clock is set forward;
 /// - for at most (w + 1) × [interval](Filter::interval) + (w + 2) × delay from the return of its
 ///   insert, or from that of the first call of `tick` if it comes later, unless the clock is set
-///   back.
-///   The delay is the longest time from the moment at which a generation is due to the return of
-///   the call of `tick` that begins it. With a window of 13 and a call ten times in an interval,
+///   back. The delay is the longest time from the moment at which a generation is due to the return
+///   of the call of `tick` that begins it. With a window of 13 and a call ten times in an interval,
 ///   that is about 1.2 times the time to live.
 ///
 /// Both are times by the clock that is passed to `tick`, without the steps by which it is set.
@@ -108,10 +98,8 @@ use super::{
 /// its aliases, the filter behaves like a multiset of generations behind a lock. In addition:
 ///
 /// - An `advance` takes effect at one moment for all items. Lookups that overlap it are ordered
-///   before it or after it, each on its own.
-/// - An insert that overlaps an `advance` may return the generation that ends or the one that
-///   begins.
-/// - Calls of `advance` that overlap may share a generation.
+///   before it or after it, each on its own, and an insert may return the generation that ends or
+///   the one that begins.
 /// - [`insert_evicting`](Filter::insert_evicting) says which item it replaces, beside any calls.
 /// - If calls of `insert_unique` with one item overlap each other and an `advance`, none of them
 ///   accepts the item again before the former insert has expired, or is removed, cleared, or
@@ -127,53 +115,39 @@ use super::{
 /// [`advance_to`](Filter::advance_to) makes up for the time in between. (A copy that overlaps the
 /// call by which a generation begins, or is made after an `advance` and before the next `tick`, may
 /// have no last reading. Then time counts from its next call of `tick` or `advance_to`.) Filters
-/// whose items expire cannot be merged, since their generations are counted apart: `merge` and
-/// `max_copies` are methods of filters with [`Permanent`](crate::kind::Permanent) contents only.
+/// whose items expire cannot be merged, since their generations are counted apart:
 ///
 /// ```compile_fail
 /// let filter = guira::ExpiringFilter::with_capacity(9);
 /// filter.merge(&filter.clone());
 /// ```
-///
-/// # Sources
-///
-/// Cuckoo filters with values are described by Fan et al. (2014, section 6); here the value is a
-/// generation. The usual alternative is to rotate several filters, where a lookup reads each of
-/// them.
 pub type ExpiringFilter<S = StableHashBuilder> = Filter<Expiring, Fixed, S>;
 
 /// A filter that forgets and grows: the [`Filter`] of a table that splits its buckets, and whose
 /// slots hold a fingerprint and a generation.
 ///
 /// Use it if you do not know how many items will come within a window. It grows to what the busiest
-/// time needs, as a [`GrowingFilter`](crate::GrowingFilter#growth) does, a few buckets at a time,
-/// and keeps its target false-positive rate. An insert sweeps what has expired before it splits
-/// buckets. So a filter to which as many items come in each generation as expire keeps its size.
-/// After a peak, [`shrink_to_fit`](Filter::shrink_to_fit) releases memory.
+/// time needs, as a [`GrowingFilter`](crate::GrowingFilter#growth) does. An insert sweeps what has
+/// expired before it splits buckets. So a filter to which as many items come in each generation as
+/// expire keeps its size. After a peak, [`shrink_to_fit`](Filter::shrink_to_fit) releases memory.
 ///
 /// ```
-/// use guira::GrowingExpiringFilter;
-///
-/// let seen = GrowingExpiringFilter::builder().capacity(1_000).window(5).build()?;
+/// let seen = guira::GrowingExpiringFilter::builder().window(5).build().unwrap();
 /// for generation in 0..20 {
-///     for item in 0..10_000 {
-///         seen.insert(&(generation, item)).unwrap();
-///     }
+///     seen.insert_batch((0..10_000).map(|item| (generation, item))).unwrap();
 ///     seen.advance();
 /// }
-/// assert_eq!(seen.len(), 5 * 10_000); // the others have expired
-/// assert!(seen.capacity() < 80_000);
-/// # Ok::<(), guira::BuildError>(())
+/// assert!(seen.len() == 5 * 10_000 && seen.capacity() < 80_000); // the others have expired
 /// ```
 ///
-/// The promises and the contracts are those of an [`ExpiringFilter`]; errors and copies are those
-/// of a [`GrowingFilter`](crate::GrowingFilter#errors). What differs:
+/// The promises and the contracts are those of an [`ExpiringFilter`], and the errors those of a
+/// [`GrowingFilter`](crate::GrowingFilter#errors). What differs:
 ///
 /// - **Memory.** A stamp takes bits of the slot, so the layout depends on the window.
 ///   [`Layout::growing`](crate::Layout::growing) lists what fits. Without a target, the rate is at
 ///   most 0.5 % after all doublings.
-/// - **Removal** returns `false` in one more case. A slot that was filled later can know more of its
-///   item than an older one. If an item, or one of its aliases, has such a younger copy, and
+/// - **Removal** returns `false` in one more case. A slot that was filled later can know more of
+///   its item than an older one. If an item, or one of its aliases, has such a younger copy, and
 ///   anything was refreshed within the window, the filter cannot tell which copy may go. Then the
 ///   older copy is left to expire.
 /// - **[`len`](Filter::len)** is exact as long as nothing is refreshed or evicted. Otherwise it may

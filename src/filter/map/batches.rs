@@ -3,13 +3,12 @@
 use core::hash::BuildHasher;
 
 use crate::{
-    InsertBatchError, Key,
+    InsertBatchError, InsertError, Key,
+    batch_error::{Failed, Failures},
     filter::{
         Filter,
-        batch::{
-            self, Batch, CountChange, check_burst, check_lengths, check_values, insert_singly,
-        },
-        engine::{Failed, MapEngine},
+        batch::{CountChange, check_burst, check_lengths, insert_singly, pass_on},
+        engine::MapEngine,
     },
     kind::{Growth, Map},
     table::{Answers, MIN_BATCH},
@@ -23,9 +22,8 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
     /// items are inserted one by one.
     ///
     /// # Errors
-    /// [`InsertBatchError`] if some items could not be inserted, for example because their values
-    /// do not fit. It lists their positions, with the reasons. All other items are in the map,
-    /// unless the list itself [ran out of memory](InsertBatchError).
+    /// [`InsertBatchError`] lists the items that could not be inserted, for example because their
+    /// values do not fit.
     ///
     /// # Panics
     /// If the slices differ in length.
@@ -40,34 +38,43 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
     /// ```
     #[track_caller]
     pub fn insert_batch<K: Key>(&self, keys: &[K], values: &[u16]) -> Result<(), InsertBatchError> {
-        check_values(keys.len(), values.len());
-        batch::inserts(|failed| self.insert_each(self.keys(keys), values, failed)).map(drop)
+        check_lengths(keys.len(), "values", values.len());
+        Failures::of(|failed| self.insert_each(keys, values, failed))
+    }
+
+    /// As `insert_batch`. Returns the number of items that were added. For the C interface.
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn insert_batch_with<K: Key>(
+        &self,
+        keys: &[K],
+        values: &[u16],
+        failed: impl FnMut(usize, InsertError),
+    ) -> usize {
+        check_lengths(keys.len(), "values", values.len());
+        self.insert_each(keys, values, &mut pass_on(failed))
     }
 
     /// Looks up many keys: `values[i]` becomes a value of `keys[i]`, or `None`. Returns the number
     /// of keys found.
     ///
     /// Each lookup takes effect on its own, as [`get`](Self::get) does, and in any order: the batch
-    /// is no snapshot. Nothing is allocated, so this also serves bursts of
-    /// packets.
-    ///
-    /// The cache lines of dozens of keys are in flight at once. Fewer than 6 keys are looked up one
-    /// by one.
+    /// is no snapshot. Nothing is allocated. The cache lines of dozens of keys are in flight at
+    /// once; fewer than 6 keys are looked up one by one.
     ///
     /// # Panics
     /// If the slices differ in length.
     ///
     /// ```
-    /// let workers = guira::CuckooMap::builder().capacity(100_000).seed(1).build()?;
+    /// let workers = guira::CuckooMap::builder().capacity(100_000).seed(1).build().unwrap();
     /// workers.insert_batch(&["flow 1", "flow 2"], &[3, 4]).unwrap();
     /// let mut values = [None; 3];
     /// assert_eq!(workers.get_batch(&["flow 2", "flow 3", "flow 1"], &mut values), 2);
     /// assert_eq!(values, [Some(4), None, Some(3)]);
-    /// # Ok::<(), guira::BuildError>(())
     /// ```
     #[track_caller]
     pub fn get_batch<K: Key>(&self, keys: &[K], values: &mut [Option<u16>]) -> usize {
-        check_lengths(keys.len(), values.len());
+        check_lengths(keys.len(), "answers", values.len());
         self.get_each(keys, Answers::Values(values))
     }
 
@@ -81,32 +88,29 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
         values: &mut [u16],
         found: &mut [bool],
     ) -> usize {
-        check_values(keys.len(), values.len());
-        check_lengths(keys.len(), found.len());
+        check_lengths(keys.len(), "values", values.len());
+        check_lengths(keys.len(), "answers", found.len());
         self.get_each(keys, Answers::EachWithValues(found, values))
     }
 
-    /// Looks up a burst of up to 64 keys and their values: bit `i` tells whether `keys[i]` is in
-    /// the map, and `values[i]` becomes a value of it, or 0.
-    ///
-    /// The lookups are those of [`get_batch`](Self::get_batch).
+    /// Looks up a burst of up to 64 keys and their values, as [`get_batch`](Self::get_batch) does:
+    /// bit `i` tells whether `keys[i]` is in the map, and `values[i]` becomes a value of it, or 0.
     ///
     /// # Panics
     /// If there are more than 64 keys, or if the slices differ in length.
     ///
     /// ```
-    /// let workers = guira::CuckooMap::builder().capacity(100_000).seed(1).build()?;
+    /// let workers = guira::CuckooMap::builder().capacity(100_000).seed(1).build().unwrap();
     /// workers.insert_batch(&["flow 1", "flow 2"], &[3, 4]).unwrap();
     /// let mut values = [0; 3];
     /// assert_eq!(workers.get_mask(&["flow 2", "flow 3", "flow 1"], &mut values), 0b101);
     /// assert_eq!(values, [4, 0, 3]);
-    /// # Ok::<(), guira::BuildError>(())
     /// ```
     #[must_use]
     #[track_caller]
     pub fn get_mask<K: Key>(&self, keys: &[K], values: &mut [u16]) -> u64 {
         check_burst(keys.len());
-        check_values(keys.len(), values.len());
+        check_lengths(keys.len(), "values", values.len());
         let mut mask = 0;
         self.get_each(keys, Answers::MaskWithValues(&mut mask, values));
         mask
@@ -124,15 +128,14 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
     ///
     /// ```
     /// let map = guira::CuckooMap::with_capacity(100);
-    /// map.insert_batch(&[1, 2, 3], &[7, 8, 9])?;
+    /// map.insert_batch(&[1, 2, 3], &[7, 8, 9]).unwrap();
     /// assert_eq!(map.remove_batch(&[1, 2], &[7, 8], &mut [false; 2]), 2);
     /// assert_eq!(map.len(), 1);
-    /// # Ok::<(), guira::InsertBatchError>(())
     /// ```
     #[track_caller]
     pub fn remove_batch<K: Key>(&self, keys: &[K], values: &[u16], removed: &mut [bool]) -> usize {
-        check_values(keys.len(), values.len());
-        check_lengths(keys.len(), removed.len());
+        check_lengths(keys.len(), "values", values.len());
+        check_lengths(keys.len(), "answers", removed.len());
         // In case the hashing of a key panics.
         removed.fill(false);
         let mut change = CountChange::removals(&self.items);
@@ -163,28 +166,20 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
         }
         count
     }
-}
 
-impl<G: Growth, S> Filter<Map, G, S> {
-    /// Inserts the items, and returns the number of those that were added. Calls `failed` with the
-    /// positions of the others, until it breaks.
-    pub(in crate::filter) fn insert_each(
-        &self,
-        batch: impl Batch,
-        values: &[u16],
-        failed: &mut Failed<'_>,
-    ) -> usize {
+    /// Inserts the items: see [`Failed`].
+    fn insert_each<K: Key>(&self, keys: &[K], values: &[u16], failed: &mut Failed<'_>) -> usize {
         let mut change = CountChange::additions(&self.items);
         if self.takes_as_batch(values) {
-            self.with(batch, |hashes| {
+            self.with(self.keys(keys), |hashes| {
                 self.engine.insert_each(hashes, values, &mut change.items, failed);
             });
         } else {
-            let outcomes = batch.hashes().zip(values).map(|(hash, &value)| {
+            let outcomes = keys.iter().zip(values).map(|(key, &value)| {
                 self.check(value)?;
-                self.engine.insert(self.mix(hash), value)
+                self.engine.insert(self.mixed(key), value).map(|()| true)
             });
-            insert_singly(outcomes, &mut change.items, failed);
+            insert_singly(outcomes, |_, _| {}, &mut change.items, failed);
         }
         change.items
     }

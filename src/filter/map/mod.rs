@@ -1,30 +1,29 @@
-//! Maps: their names, and their contract.
+//! Maps: their names, their contract, and the values that they return.
 
 mod batches;
 mod items;
-mod values;
+
+use core::iter::FusedIterator;
 
 use super::{
     Filter, StableHashBuilder,
     kind::{Fixed, Growing, Map},
 };
-pub use values::Values;
+use crate::table::Candidates;
 
 /// A map from keys to small values, with a fixed capacity: the [`Filter`] of one table whose slots
 /// hold a fingerprint and a value.
 ///
 /// An *item* of a map is a key with a value. The map stores a fingerprint of the key, and not the
-/// key itself: an item with a value of 4 bits takes 16.7 bits. A lookup can return the value
-/// of another key, with the probability of a false positive, but it never misses a key that is in
-/// the map. Values have 8 bits, or 0 to 16 bits as set by
-/// [`value_bits`](crate::FilterBuilder::value_bits). All else is as in a
-/// [`CuckooFilter`](crate::CuckooFilter): any number of threads share a map, lookups acquire no
-/// lock and write nothing, and items can be removed.
+/// key itself: an item with a value of 4 bits takes 16.7 bits. A lookup can return the value of
+/// another key, with the probability of a false positive, but it never misses a key that is in the
+/// map. Values have 8 bits, or as many as [`value_bits`](crate::FilterBuilder::value_bits) sets.
+/// All else is as in a [`CuckooFilter`](crate::CuckooFilter).
 ///
 /// ```
 /// use guira::CuckooMap;
 ///
-/// let workers = CuckooMap::builder().capacity(100_000).value_bits(4).seed(1).build()?;
+/// let workers = CuckooMap::builder().capacity(100_000).value_bits(4).seed(1).build().unwrap();
 /// workers.insert("flow 17", 3).unwrap();
 /// assert_eq!(workers.get("flow 17"), Some(3));
 /// assert_eq!(workers.get("flow 18"), None);
@@ -32,14 +31,13 @@ pub use values::Values;
 /// assert!(workers.replace("flow 17", 3, 5));
 /// assert!(workers.remove("flow 17", 5));
 /// assert!(workers.is_empty());
-/// # Ok::<(), guira::BuildError>(())
 /// ```
 ///
 /// # What a lookup may return
 ///
-/// Two keys with the same fingerprint and the same buckets are *aliases*. The map cannot
-/// distinguish their items. Any key, present or absent, has an alias among the other keys of the
-/// map with a probability of at most [`false_positive_rate`](Filter::false_positive_rate). So:
+/// The map cannot distinguish the items of *aliases*, two keys with the same fingerprint and the
+/// same buckets. Any key, present or absent, has an alias among the other keys of the map with a
+/// probability of at most [`false_positive_rate`](Filter::false_positive_rate). So:
 ///
 /// - `values(&key)` returns the values of the key and of its aliases. **The value of an item that
 ///   is in the map throughout the call is always among them.** For most keys it is the only one.
@@ -94,10 +92,9 @@ pub use values::Values;
 ///
 /// # Sources
 ///
-/// Cuckoo filters with values are described by Fan et al. (2014, section 6). Bender et al. (2025,
-/// "Time To Replace Your Filter: How Maplets Simplify System Design", arXiv 2510.05518) argue for
-/// such maps, which they call *maplets*, in place of several filters. `SlimDB` and Chucky use one
-/// to find the run of a key in a store, and `rte_member` of DPDK maps flows to set ids.
+/// Fan et al. (2014, section 6) describe cuckoo filters with values. Bender et al. (2025, "Time To
+/// Replace Your Filter: How Maplets Simplify System Design", arXiv 2510.05518) argue for such maps
+/// in place of several filters.
 pub type CuckooMap<S = StableHashBuilder> = Filter<Map, Fixed, S>;
 
 /// A map that grows: the [`Filter`] of a table that splits its buckets, and whose slots hold a
@@ -117,13 +114,43 @@ pub type CuckooMap<S = StableHashBuilder> = Filter<Map, Fixed, S>;
 /// ```
 /// use guira::GrowingMap;
 ///
-/// let shards = GrowingMap::builder().capacity(1_000).value_bits(4).build()?;
+/// let shards = GrowingMap::builder().capacity(1_000).value_bits(4).build().unwrap();
 /// for key in 0..50_000_u64 {
 ///     shards.insert(&key, (key % 16) as u16).unwrap();
 /// }
 /// assert!(shards.len() == 50_000 && shards.false_positive_rate() <= 0.005);
 /// assert!((0..50_000_u64).all(|key| shards.values(&key).any(|v| u64::from(v) == key % 16)));
 /// assert!(shards.remove(&17_u64, 1));
-/// # Ok::<(), guira::BuildError>(())
 /// ```
 pub type GrowingMap<S = StableHashBuilder> = Filter<Map, Growing, S>;
+
+/// The values that a key may have: [`values`](crate::Filter::values) returns them.
+#[derive(Clone, Debug)]
+pub struct Values {
+    candidates: Candidates,
+    next: usize,
+}
+
+impl Values {
+    pub(super) fn new(candidates: Candidates) -> Self {
+        Self { candidates, next: 0 }
+    }
+}
+
+impl Iterator for Values {
+    type Item = u16;
+
+    fn next(&mut self) -> Option<u16> {
+        let value = *self.candidates.as_slice().get(self.next)?;
+        self.next += 1;
+        Some(value)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let len = self.candidates.as_slice().len() - self.next;
+        (len, Some(len))
+    }
+}
+
+impl ExactSizeIterator for Values {}
+impl FusedIterator for Values {}

@@ -8,10 +8,8 @@ use std::io;
 /// ```
 /// use guira::{CuckooFilter, LoadError};
 ///
-/// let mut bytes = CuckooFilter::with_capacity(1_000).to_bytes();
+/// let bytes = CuckooFilter::with_capacity(1_000).to_bytes();
 /// assert!(matches!(CuckooFilter::loader().bytes(&bytes[..99]), Err(LoadError::Truncated { .. })));
-/// bytes[999] ^= 1;
-/// assert!(matches!(CuckooFilter::loader().bytes(&bytes), Err(LoadError::DamagedBuckets)));
 /// ```
 #[derive(Debug)]
 #[non_exhaustive]

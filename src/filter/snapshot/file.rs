@@ -34,13 +34,12 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
     /// - *Temporary files.* Their names are that of the file with `.0.tmp` to `.99.tmp` appended. A
     ///   call that fails removes its own. One that is left behind by a killed process is removed by
     ///   the next save to the same path, if the system supports [locks](File::try_lock) of files.
-    ///   On other systems you may delete it.
     /// - *Saves at the same time* to one path, by threads or by processes, do not disturb each
     ///   other. The file of the last one to finish remains.
     /// - *A symbolic link* at `path` is followed: the file that it leads to is replaced.
     /// - *Permissions.* On Unix, the new file has the permission bits of the file that it replaces.
-    ///   All other attributes are those of a new file, and so are the permissions if there was no
-    ///   file. A file without permission to write is replaced, too.
+    ///   All other attributes are those of a new file. A file without permission to write is
+    ///   replaced, too.
     ///
     /// # Errors
     /// Those of the file system: the old file is still in place then, unless the sync of the folder
@@ -52,14 +51,10 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
     /// # let folder = std::env::temp_dir().join(format!("guira-save-{}", std::process::id()));
     /// # std::fs::create_dir_all(&folder)?;
     /// # let path = folder.join("seen.guira");
-    /// use guira::CuckooFilter;
-    ///
-    /// let filter = CuckooFilter::with_capacity(1_000);
+    /// let filter = guira::CuckooFilter::with_capacity(1_000);
     /// filter.insert("tyto alba").unwrap();
     /// filter.save(&path)?;
-    ///
-    /// let loaded = CuckooFilter::loader().file(&path)?;
-    /// assert!(loaded.contains("tyto alba"));
+    /// assert!(guira::CuckooFilter::loader().file(&path)?.contains("tyto alba"));
     /// # std::fs::remove_dir_all(&folder)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -77,12 +72,19 @@ fn replace(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(error),
     };
-    let folder = Folder::of(&path)?;
+    #[cfg(unix)]
+    let folder = open_folder(&path)?;
     let mut temporary = Temporary::create(&path, replaced.as_ref())?;
     write(&mut temporary.file)?;
     temporary.file.sync_all()?;
     temporary.rename(&path)?;
-    folder.sync()
+    #[cfg(unix)]
+    match folder.sync_all() {
+        // Some file systems cannot sync folders.
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => {}
+        result => result?,
+    }
+    Ok(())
 }
 
 /// Returns the path that a chain of symbolic links leads to. There may be nothing at its end.
@@ -114,35 +116,11 @@ fn invalid(what: &'static str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, what)
 }
 
-/// A folder that is synced after a file in it was renamed.
-struct Folder(#[cfg(unix)] File);
-
-impl Folder {
-    /// Opens the folder of a file.
-    #[cfg(unix)]
-    fn of(path: &Path) -> io::Result<Self> {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        File::open(folder.unwrap_or(Path::new("."))).map(Self)
-    }
-
-    #[cfg(unix)]
-    fn sync(&self) -> io::Result<()> {
-        match self.0.sync_all() {
-            // Some file systems cannot sync folders.
-            Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
-            result => result,
-        }
-    }
-
-    #[cfg(not(unix))]
-    fn of(_path: &Path) -> io::Result<Self> {
-        Ok(Self())
-    }
-
-    #[cfg(not(unix))]
-    fn sync(&self) -> io::Result<()> {
-        Ok(())
-    }
+/// Opens the folder of a file, which is synced after the file was renamed.
+#[cfg(unix)]
+fn open_folder(path: &Path) -> io::Result<File> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    File::open(folder.unwrap_or(Path::new(".")))
 }
 
 /// A temporary file, which is removed when this is dropped.

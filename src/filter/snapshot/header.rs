@@ -25,8 +25,8 @@ const DESCRIPTION: usize = 24;
 /// How many numbers every header has.
 const NUMBERS: usize = 20;
 /// How many of them decide the seed of the checksums of blocks. The others are the number of
-/// occupied slots, which is known only once all words were read, and the time, in which replicas may
-/// differ.
+/// occupied slots, which is known only once all words were read, and the time, in which replicas
+/// may differ.
 const SEEDING: usize = 17;
 /// Bytes of a number, and of a checksum.
 const NUMBER: usize = 8;

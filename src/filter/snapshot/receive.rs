@@ -5,7 +5,7 @@ use core::{hash::BuildHasher, iter, marker::PhantomData};
 use std::io::{self, Write};
 
 use super::{
-    LoadError, Saved,
+    LoadError, Loader, Saved,
     checksums::{BLOCK_WORDS, Checksums},
     encode::{copy_words, to_little_endian, zeros},
     header::{Header, HeaderBytes, MAGIC, START},
@@ -17,6 +17,7 @@ use crate::{
         Filter,
         builder::HasherSource,
         engine,
+        hasher::hasher_seed,
         hasher_check::hasher_check,
         kind::{Contents, Growth},
     },
@@ -41,7 +42,7 @@ pub(super) struct Terms {
 
 /// What the next bytes belong to.
 #[derive(Clone, Copy)]
-enum Piece {
+pub(super) enum Piece {
     /// The start of the header.
     Start,
     /// The header, whose start has arrived.
@@ -56,58 +57,48 @@ enum Piece {
 
 /// How far the snapshot has arrived, apart from the words and their checksums.
 #[derive(Clone, Copy)]
-struct Progress {
-    piece: Piece,
+pub(super) struct Progress {
+    pub(super) piece: Piece,
     /// How many bytes of the header, or of the table, have arrived.
     filled: usize,
     /// All bytes that have arrived.
-    received: u64,
+    pub(super) received: u64,
     /// The census of the words in complete blocks.
     census: Census,
 }
 
 /// Where the words of a filter go that arrives.
-type Memory<C, G> = <<C as engine::Contents>::Engine<G> as Saved>::Memory;
+pub(super) type Memory<C, G> = <<C as engine::Contents>::Engine<G> as Saved>::Memory;
 /// What is known of them.
 type Known<C, G> = <Memory<C, G> as LoaderMemory>::Known;
 
-/// A state of a receiver, without its words: see [`Receiver::go_back`].
-pub(super) struct Checkpoint<C: Contents, G: Growth, S> {
+/// A state of a loader, without its words: see [`Loader::go_back`].
+pub(super) struct Checkpoint<C: Contents, G: Growth> {
     progress: Progress,
     header_len: usize,
     /// The number of checksums.
     checksums: usize,
     /// The position in the words, if the header has arrived.
     position: Option<LoaderPosition<Known<C, G>>>,
-    /// Where the hasher comes from, if it was not made yet.
-    seeded: Option<fn(u64) -> S>,
 }
 
-/// A filter whose snapshot is arriving.
-pub(super) struct Receiver<C: Contents, G: Growth, S> {
-    pub(super) terms: Terms,
-    hasher: Option<HasherSource<S>>,
-    progress: Progress,
-    /// The bytes of the header: of its start, until that has arrived.
-    header_bytes: HeaderBytes,
-    /// The header and the words, once the header has arrived.
-    body: Option<(Header, TableLoader<Memory<C, G>>)>,
-    /// The checksums of the blocks that have arrived, and of the table when it is next.
-    checksums: Checksums,
-    kind: PhantomData<fn() -> (C, G)>,
-}
-
-impl<C: Contents, G: Growth, S> Receiver<C, G, S> {
-    /// Bytes that have arrived.
-    pub(super) fn received(&self) -> u64 {
-        self.progress.received
-    }
-
-    /// Writes the bytes that have arrived.
+impl<C: Contents, G: Growth, S> Loader<C, G, S> {
+    /// Writes the bytes that have been pushed, so that another loader can go on from them. Use it
+    /// to keep the state of a load over a restart of the program.
+    ///
+    /// The bytes are made from the buckets. Allocates one block of 64 KiB meanwhile.
     ///
     /// # Errors
-    /// Those of the writer, and `OutOfMemory` if the system refuses the memory of a block.
-    pub(super) fn write_received(&self, mut out: impl Write) -> io::Result<()> {
+    /// The errors of the writer, and [`OutOfMemory`](std::io::ErrorKind::OutOfMemory).
+    ///
+    /// ```
+    /// let bytes = guira::CuckooFilter::with_capacity(1_000).to_bytes();
+    /// let (mut loader, mut received) = (guira::CuckooFilter::loader(), Vec::new());
+    /// loader.push(&bytes[..1_500]).unwrap();
+    /// loader.write_received(&mut received).unwrap();
+    /// assert_eq!(received, bytes[..1_500]);
+    /// ```
+    pub fn write_received(&self, mut out: impl Write) -> io::Result<()> {
         let Progress { piece, filled, .. } = self.progress;
         let Some((_, loader)) = &self.body else {
             return out.write_all(&self.header_bytes[..filled]);
@@ -135,43 +126,35 @@ impl<C: Contents, G: Growth, S> Receiver<C, G, S> {
         out.flush()
     }
 
-    /// Restores the state of a checkpoint of this receiver, in place: later bytes overwrite those
+    /// Restores the state of a checkpoint of this loader, in place: later bytes overwrite those
     /// that arrived since.
-    pub(super) fn go_back(&mut self, to: &Checkpoint<C, G, S>) {
+    pub(super) fn go_back(&mut self, to: &Checkpoint<C, G>) {
         self.progress = to.progress;
         self.header_bytes.truncate(to.header_len);
         self.checksums.truncate(to.checksums);
-        if let Some(make) = to.seeded {
-            self.hasher = Some(HasherSource::Seeded(make));
-        }
         match (&mut self.body, to.position) {
             (Some((_, loader)), Some(position)) => loader.go_back(position),
             (body, _) => *body = None,
         }
     }
 
-    /// Returns the state of the receiver, for [`go_back`](Self::go_back).
-    pub(super) fn checkpoint(&self) -> Checkpoint<C, G, S> {
-        let seeded = match self.hasher {
-            Some(HasherSource::Seeded(make)) => Some(make),
-            _ => None,
-        };
+    /// Returns the state of the loader, for [`go_back`](Self::go_back).
+    pub(super) fn checkpoint(&self) -> Checkpoint<C, G> {
         Checkpoint {
             progress: self.progress,
             header_len: self.header_bytes.len(),
             checksums: self.checksums.table().len(),
             position: self.body.as_ref().map(|(_, loader)| loader.position()),
-            seeded,
         }
     }
 }
 
-impl<C: Contents, G: Growth, S: BuildHasher> Receiver<C, G, S> {
-    pub(super) fn new(terms: Terms, hasher: HasherSource<S>) -> Self {
+impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
+    pub(super) fn with(terms: Terms, hasher: HasherSource<S>) -> Self {
         let piece = Piece::Start;
         Self {
             terms,
-            hasher: Some(hasher),
+            hasher,
             progress: Progress { piece, filled: 0, received: 0, census: EMPTY_CENSUS },
             header_bytes: zero_bytes(START),
             body: None,
@@ -184,7 +167,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Receiver<C, G, S> {
     /// writes some bytes to its front, and returns their number, which this function returns, too.
     ///
     /// # Errors
-    /// After an error, the receiver is useless unless it [goes back](Self::go_back).
+    /// After an error, the loader is useless unless it [goes back](Self::go_back).
     pub(super) fn receive(
         &mut self,
         read: impl FnOnce(&mut [u8]) -> io::Result<usize>,
@@ -221,27 +204,27 @@ impl<C: Contents, G: Growth, S: BuildHasher> Receiver<C, G, S> {
         Ok(more)
     }
 
-    /// Returns whether the snapshot is complete.
-    pub(super) fn is_complete(&self) -> bool {
-        matches!(self.progress.piece, Piece::Nothing)
-    }
-
     /// Returns the filter.
     ///
     /// # Errors
-    /// If the snapshot is incomplete, or the system refuses the memory.
-    pub(super) fn finish(self) -> Result<Filter<C, G, S>, LoadError> {
-        if !self.is_complete() {
+    /// [`LoadError::Truncated`] if bytes are missing, and [`LoadError::OutOfMemory`] if the system
+    /// refuses the memory for the rest.
+    ///
+    /// ```
+    /// let mut loader = guira::CuckooFilter::loader().limit(1 << 20);
+    /// loader.push(&guira::CuckooFilter::with_capacity(1_000).to_bytes()).unwrap();
+    /// assert!(loader.finish().unwrap().is_empty());
+    /// ```
+    pub fn finish(self) -> Result<Filter<C, G, S>, LoadError> {
+        let is_complete = self.is_complete();
+        let Some((header, loader)) = self.body.filter(|_| is_complete) else {
             let start = &self.header_bytes[..self.progress.filled.min(MAGIC.len())];
             if matches!(self.progress.piece, Piece::Start) && !MAGIC.starts_with(start) {
                 return Err(LoadError::NotASnapshot);
             }
-            return Err(LoadError::Truncated { received: self.received() });
-        }
-        let (header, loader) = self.body.expect(HEADER_ARRIVED);
-        let Some(HasherSource::Given(hasher)) = self.hasher else {
-            unreachable!("the header has arrived")
+            return Err(LoadError::Truncated { received: self.progress.received });
         };
+        let hasher = self.hasher.make(header.seed);
         let engine = <C::Engine<G>>::restore(&header.form, header.occupied, loader.finish());
         let items = header.form.items(header.occupied);
         let filter =
@@ -266,15 +249,11 @@ impl<C: Contents, G: Growth, S: BuildHasher> Receiver<C, G, S> {
             }
             _ => {}
         }
-        self.hasher = match self.hasher.take() {
-            Some(source) => Some(HasherSource::Given(source.make(header.seed))),
-            None => None,
+        let check = match &self.hasher {
+            HasherSource::Given(hasher) => hasher_check(hasher),
+            HasherSource::Seeded(make) => hasher_check(&make(hasher_seed(header.seed))),
         };
-        // By reference: if this panics, a hasher that was given is not lost.
-        let Some(HasherSource::Given(hasher)) = &self.hasher else {
-            unreachable!("it is made once")
-        };
-        if hasher_check(hasher) != header.hasher_check {
+        if check != header.hasher_check {
             return Err(LoadError::OtherHasher);
         }
         let (needed, limit) = (header.word_bytes(), self.terms.limit);
