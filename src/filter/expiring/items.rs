@@ -27,18 +27,10 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// that come often.
     ///
     /// # Errors
-<<<<<<< HEAD
-    /// - [`InsertError::Full`] if no slot within reach is empty or has expired;
-    /// - [`InsertError::TooManyCopies`] if the item's two buckets hold only copies of it and its
-    ///   aliases that have not expired. (In a filter that grows: if both are full, and hold as many of
-    ///   these as one bucket has slots.)
-    ///
-    /// On an error the filter holds the same items as before.
-=======
     /// [`InsertError::Full`] if no slot within reach is empty or has expired, and
     /// [`InsertError::TooManyCopies`] if the item's two buckets hold only copies of it and its
-    /// aliases that have not expired. The filter holds the same items as before.
->>>>>>> front
+    /// aliases that have not expired (in a filter that grows: if they are full, and hold as many of
+    /// these as one bucket has slots). The filter holds the same items as before.
     ///
     /// ```
     /// let seen = guira::ExpiringFilter::with_capacity(1_000);

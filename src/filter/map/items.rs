@@ -20,24 +20,11 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
     /// `CuckooFilter`: no lock if one of the key's two buckets has an empty slot.
     ///
     /// # Errors
-<<<<<<< HEAD
-    /// - [`InsertError::ValueTooLarge`] if the value has more than
-    ///   [`value_bits`](Self::value_bits) bits;
-    /// - [`InsertError::Full`] if no empty slot is within reach;
-    /// - [`InsertError::TooManyCopies`] if the key's two buckets hold only items of the key and its
-    ///   aliases, with whatever values (in a [`GrowingMap`](crate::GrowingMap): if both are full, and
-    ///   there are as many of these as one bucket has slots), or if there are as
-    ///   many of them as [`max_copies`](crate::FilterBuilder::max_copies) allows. To insert a key
-    ///   at most once, use [`insert_unique`](Self::insert_unique).
-    ///
-    /// On an error the map holds the same items as before.
-=======
     /// [`InsertError::ValueTooLarge`] if the value has more than [`value_bits`](Self::value_bits)
     /// bits. Otherwise as [`insert`](crate::CuckooFilter#method.insert) in a `CuckooFilter`, where
     /// all items of a key and its aliases are copies, with whatever values. To insert a key at most
     /// once, use [`insert_unique`](Self::insert_unique). On an error the map holds the same items
     /// as before.
->>>>>>> front
     ///
     /// ```
     /// let map = guira::CuckooMap::with_capacity(100);
