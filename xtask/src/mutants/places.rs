@@ -34,13 +34,13 @@ pub(super) fn parse(list: &str) -> Result<Vec<Place>> {
             file = line;
             continue;
         }
-        let Some((last, place)) = line.split_once("@ ") else {
+        let Some((rest, whereabouts)) = line.split_once("@ ") else {
             names += line;
             continue;
         };
-        names += last;
+        names += rest;
         let (function, statement) =
-            place.split_once(": ").with_context(|| format!("`{line}` names no statement"))?;
+            whereabouts.split_once(": ").with_context(|| format!("`{line}` names no statement"))?;
         places.push(Place {
             names: names.split(',').map(|name| name.trim().to_owned()).collect(),
             file: file.to_owned(),
