@@ -248,6 +248,8 @@ impl fmt::Display for InsertBatchError {
         let rare = [
             ("value too large", InsertError::ValueTooLarge),
             ("out of memory", InsertError::OutOfMemory),
+            ("at `max_capacity`", InsertError::MaxCapacity),
+            ("fully grown", InsertError::FullyGrown),
         ];
         for (name, reason) in rare {
             match count(reason) {

@@ -165,10 +165,16 @@ impl Value {
                 {
                     return if unique && growing.contains(item) { Ok(false) } else { Err(error) };
                 }
-                let mut outcome = bytes.count(insert);
-                if outcome == Err(InsertError::Full) {
-                    permit_growth(growing, bytes.0, call)?;
-                    outcome = bytes.count(insert);
+                let slots = growing.slots();
+                let outcome = match bytes.count(insert) {
+                    Err(InsertError::Full) => permit_growth(growing, bytes.0, call)
+                        .and_then(|()| bytes.count(insert).map_err(Error::from)),
+                    outcome => outcome.map_err(Error::from),
+                };
+                // Buckets may have been split for an item that was refused.
+                let has_split = growing.slots() != slots;
+                if outcome.is_err() && has_split {
+                    self.end_dump();
                 }
                 outcome?
             }

@@ -123,8 +123,9 @@ impl<G: Growth, S> Filter<Expiring, G, S> {
     /// An item that was inserted after the last call of `tick` or of this method counts as inserted
     /// at that call. So call `tick` right before you save a filter.
     ///
-    /// `clock` is called at least once. If another call of `tick` or of this method is at work,
-    /// this one waits for it, so `clock` must not call this method.
+    /// `clock` is called at least once, and again whenever another call of `tick` or of this method
+    /// has read a clock meanwhile, for which this one waits. So `clock` must call neither: this
+    /// method would not return.
     ///
     /// ```
     /// use std::time::Duration;
@@ -184,8 +185,8 @@ impl<G: Growth, S> FilterBuilder<Expiring, G, S> {
     /// [`tick`](Filter::tick) begins all generations and the clock is not set forward.
     ///
     /// [How long an item is found](crate::ExpiringFilter#how-long-an-item-is-found) says how long
-    /// at most. Without a time to live, [`advance`](Filter::advance) begins each generation. Times
-    /// beyond 584 years count as 584 years.
+    /// at most. Without a time to live, [`advance`](Filter::advance) begins each generation. An
+    /// [`interval`](Filter::interval) beyond 584 years counts as 584 years.
     ///
     /// ```
     /// use std::time::Duration;

@@ -48,9 +48,9 @@ pub struct Dump {
 
 #[expect(clippy::len_without_is_empty, reason = "no snapshot is empty")]
 impl Dump {
-    /// Goes over the next buckets, at most `max_blocks` blocks of 64 KiB, to count items and to
-    /// compute checksums. Returns whether it has gone over all of them, so that the dump can be
-    /// read.
+    /// Goes over the next buckets, at most `max_blocks` blocks of 64 KiB (at least one), to count
+    /// items and to compute checksums. Returns whether it has gone over all of them, so that the
+    /// dump can be read.
     ///
     /// Allocates 64 KiB meanwhile, and the memory of all checksums at the first call.
     ///
@@ -69,7 +69,7 @@ impl Dump {
         filter: &Filter<C, G, S>,
         max_blocks: usize,
     ) -> io::Result<bool> {
-        self.encoder.prepare(filter.engine.words(), max_blocks)
+        self.encoder.prepare(filter.engine.words(), max_blocks.max(1))
     }
 
     /// Returns the number of bytes of the whole snapshot, which is known from the start.
@@ -115,9 +115,10 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
     /// Returns a dump of the filter, from which the bytes that [`write_to`](Self::write_to) would
     /// write are read in short steps.
     ///
-    /// Nothing is copied, and no lock is acquired. This call reads no bucket. **Nobody may change
-    /// the filter until the dump is read: see [`Dump`](crate::Dump#changes).** For a snapshot
-    /// while other threads write, see [`snapshot`](Self::snapshot).
+    /// Nothing is copied. This call reads no bucket, and acquires no lock. (But if items expire, it
+    /// waits for a call of `tick` or `advance_to` that is at work.) **Nobody may change the filter
+    /// until the dump is read: see [`Dump`](crate::Dump#changes).** For a snapshot while other
+    /// threads write, see [`snapshot`](Self::snapshot).
     ///
     /// ```
     /// let filter = guira::GrowingFilter::with_capacity(1_000);

@@ -234,6 +234,7 @@ impl Header {
                 invalid.map_or(Ok(()), |(name, value)| field(name, value, false))?;
             }
         }
+        let slots = words * u64::from(layout.slots_per_bucket());
         if let Some(ClockState { window, generation, interval, elapsed, .. }) = clock {
             let fits = stamp_bits(window) == Some(layout.value_bits());
             field("window", window.into(), fits)?;
@@ -249,11 +250,10 @@ impl Header {
             field("swept buckets", *swept, swept <= end)?;
             field("refreshed generation", *refreshed, *refreshed <= MAX_GENERATION)?;
             let sum = ghosts.iter().try_fold(0_u64, |sum, &number| sum.checked_add(number));
-            // The numbers of a table are signed.
-            let fits = sum == Some(grown.ghosts) && i64::try_from(grown.ghosts).is_ok();
+            // Each of them has a slot.
+            let fits = sum == Some(grown.ghosts) && grown.ghosts <= slots;
             field("ghosts", grown.ghosts, fits)?;
         }
-        let slots = words * u64::from(layout.slots_per_bucket());
         field("capacity", capacity, (1..=slots).contains(&capacity))?;
         field("occupied slots", *occupied, *occupied <= slots)
     }

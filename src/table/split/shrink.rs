@@ -34,7 +34,7 @@ struct Move {
 /// What [`shrink_step`](crate::Filter::shrink_step) has done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Shrinking {
-    /// Nothing: the filter needs what it has.
+    /// Nothing: the filter needs what it has, or its last two buckets cannot be joined.
     Unchanged,
     /// A part: the next step goes on.
     Unfinished,
@@ -56,7 +56,7 @@ impl<P: Payload> GrowingTable<P> {
         let per_bucket = u64::from(self.limits.load * L::SLOTS);
         let occupied = self.occupancy.occupied_alone().max(0) as u64;
         let needed = (occupied * FULL_LOAD).div_ceil(per_bucket).max(self.growth.first());
-        let (mut taken, mut below, mut is_blocked) = (0, None, false);
+        let (mut taken, mut below, mut is_blocked, mut has_changed) = (0, None, false, false);
         while self.in_use() > needed && taken < steps {
             let mut size = self.size();
             let bucket = if self.ahead(size) > 0 {
@@ -72,7 +72,7 @@ impl<P: Payload> GrowingTable<P> {
                 size.split -= 1;
                 size.split
             };
-            if !self.join::<L>(bucket as u32, size.level, &mut taken) {
+            if !self.join::<L>(bucket as u32, size.level, &mut taken, &mut has_changed) {
                 // The child stays in use.
                 below = below.map(|child| child + 1);
                 is_blocked = true;
@@ -80,7 +80,7 @@ impl<P: Payload> GrowingTable<P> {
             }
             self.set_size(size);
         }
-        if taken == 0 {
+        if !has_changed {
             return Shrinking::Unchanged;
         }
         self.ahead.set(0);
@@ -118,7 +118,13 @@ impl<P: Payload> GrowingTable<P> {
 
     /// Joins a bucket, which has this level afterwards, with its child. Returns whether it has: not
     /// if the slots of both do not fit, and too few of them can be moved elsewhere.
-    fn join<L: GrowingLayout>(&self, bucket: u32, at: u32, steps: &mut u64) -> bool {
+    fn join<L: GrowingLayout>(
+        &self,
+        bucket: u32,
+        at: u32,
+        steps: &mut u64,
+        has_changed: &mut bool,
+    ) -> bool {
         let pair = [bucket, self.growth.child(bucket, at)];
         let load_pair = || pair.map(|bucket| load(self.bucket(bucket)));
         let mut words = load_pair();
@@ -129,6 +135,7 @@ impl<P: Payload> GrowingTable<P> {
             {
                 break;
             }
+            *has_changed = true;
             words = load_pair();
         }
         *steps += 1;
@@ -149,6 +156,7 @@ impl<P: Payload> GrowingTable<P> {
         self.bucket(pair[0]).store(joined, Relaxed);
         self.bucket(pair[1]).store(0, Relaxed);
         self.occupancy.count_join();
+        *has_changed = true;
         true
     }
 
