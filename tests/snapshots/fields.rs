@@ -6,12 +6,12 @@ use super::common::{
     forge::{
         BITS, CAPACITY, CONTENTS, COPIES, ELAPSED, FIRST, GENERATION, GHOSTS, GROWTH, HASHER_CHECK,
         HEADER, INTERVAL, LATEST, LAYOUT, LENGTH, LOAD, MAX_BUCKETS, OCCUPIED, SEED, SIZE, SLOTS,
-        STRIPES, SWEEP, TARGET, VALUE_BITS, VERSION, WINDOW, WORDS, ahead, amend, bucket, number,
-        put, table,
+        STRIPES, SWEEP, TARGET, VALUE_BITS, VERSION, WINDOW, WORDS, ahead, amend, bucket, header,
+        number, put, table,
     },
-    kind::{ExpiringSets, GrowingMaps, GrowingSets, Kind, Maps, Of, Sets, max_value},
+    kind::{ExpiringSets, GrowingMaps, GrowingSets, Kind, Maps, Of, Sets, max_value, new},
     rng,
-    saved::{filled, new, pushed, sample},
+    saved::{filled, pushed, sample},
     settings,
     suite::on_all_kinds,
 };
@@ -191,6 +191,14 @@ fn invalid_sizes_are_detected() {
     for words in [needed - 8, needed - 1, needed + 1, needed + 2 * (first - size) + 2] {
         assert_eq!(with(WORDS, words), ("words", words));
     }
+    // No calculation overflows.
+    let error = forged::<GrowingSets>(&filter, |bytes| {
+        for (at, value) in [(FIRST, 1 << 32), (MAX_BUCKETS, 1 << 32), (GHOSTS, u64::MAX)] {
+            put(bytes, at, value);
+        }
+        put(bytes, SIZE, 15 << 32 | u64::from(u32::MAX));
+    });
+    assert!(matches!(error, LoadError::InvalidField { .. }), "{error:?}");
     // Fewer ghosts than slots, or as many, or more.
     for ghosts in [1, 100, 1 << 40, u64::MAX] {
         let mut bytes = bytes.clone();
@@ -272,6 +280,36 @@ fn invalid_places_are_detected() {
         refused(&[(at, 1 << 60)]);
         refused(&[(at, 1 << 19), (OCCUPIED, number(&bytes, OCCUPIED) + 1)]);
     }
+}
+
+/// A child of a bucket that was split ahead of its turn must have its place. And a bucket whose turn
+/// it is has not been split: the size would be larger.
+#[test]
+fn sizes_that_do_not_fit_the_words_are_refused() {
+    let filter = sample::<GrowingSets>();
+    let bytes = filter.to_bytes();
+    let [first, split, load] = [FIRST, SIZE, LOAD].map(|at| number(&bytes, at));
+    let error = with::<GrowingSets>(&filter, MAX_BUCKETS, first + split);
+    assert!(matches!(error, LoadError::InvalidBuckets), "{error:?}");
+    // The words for the size before, in which one more child is ahead, the first one.
+    let last = bucket(&bytes, first + split - 1);
+    let [numbers, words] = ahead(&bytes);
+    let error = forged::<GrowingSets>(&filter, |changed| {
+        changed.truncate(last);
+        let padding = (last - header(&bytes)).next_multiple_of(64) - (last - header(&bytes));
+        changed.resize(last + padding, 0);
+        changed.extend((first + split - 1).to_le_bytes());
+        changed.extend(&bytes[numbers]);
+        changed.extend(&bytes[last..last + 8]);
+        changed.extend(&bytes[words.clone()]);
+        let len = (changed.len() - header(&bytes)) as u64;
+        changed.extend(&bytes[words.end..]);
+        let slots = u64::from(bytes[SLOTS]) * (first + split - 1);
+        for (at, value) in [(SIZE, split - 1), (WORDS, len / 8), (CAPACITY, slots * load / 256)] {
+            put(changed, at, value);
+        }
+    });
+    assert!(matches!(error, LoadError::InvalidBuckets), "{error:?}");
 }
 
 /// The number of occupied slots if the slots of a word, three of 20 bits, were others.
