@@ -83,7 +83,10 @@ fn strings_of_many_lengths() {
     let bytes = |length| &text.as_bytes()[..length];
     golden((0..=1_200).map(|length| hasher().hash_one(&text[..length])), 0x0f96_29ba_4e12_a1ac);
     golden((0..=1_200).map(|length| hasher().hash_one(bytes(length))), 0x6327_b67f_b385_06a1);
-    golden((0..=1_200).map(|length| hasher().hash_one(Parts(&[bytes(length)]))), 0x1897_b12a_4d12_1997);
+    golden(
+        (0..=1_200).map(|length| hasher().hash_one(Parts(&[bytes(length)]))),
+        0x1897_b12a_4d12_1997,
+    );
 }
 
 /// The secrets come from the seed.

@@ -55,6 +55,8 @@ struct Run<'a, K: Kind, S> {
     /// Keys to insert and remove: new ones, duplicates and aliases of the permanent ones.
     pool: &'a [u64],
     changes: AtomicU64,
+    /// Inserts and removals that were tried.
+    attempts: AtomicU64,
     stop: AtomicBool,
 }
 
@@ -110,6 +112,7 @@ where
         changing: &changing,
         pool: &pool,
         changes: AtomicU64::new(0),
+        attempts: AtomicU64::new(0),
         stop: AtomicBool::new(false),
     };
     let share = (slots * 95 / 100).saturating_sub(filter.len()) / plan.writers;
@@ -206,8 +209,8 @@ impl<K: Kind, S: BuildHasher + Send + Sync> Run<'_, K, S> {
     fn copy(&self) {
         let _stop = StopOnPanic(&self.stop);
         for number in 1..=self.plan.copies {
-            let before = self.changes.load(Relaxed);
-            while self.changes.load(Relaxed) < before + 20 && !self.stop.load(Acquire) {
+            let before = self.attempts.load(Relaxed);
+            while self.attempts.load(Relaxed) < before + 50 && !self.stop.load(Acquire) {
                 thread::yield_now();
             }
             let copy = (self.copy)(self.filter, number);
@@ -234,6 +237,7 @@ impl<K: Kind, S: BuildHasher + Send + Sync> Run<'_, K, S> {
         let of_writer = self.changing.iter().skip(number).step_by(self.plan.writers);
         let changing: Vec<u64> = of_writer.copied().collect();
         while !self.stop.load(Acquire) {
+            self.attempts.fetch_add(1, Relaxed);
             let fits = if mine.len() < share + rng.random_range(0..=share / 4) {
                 self.insert(&mut mine, &mut rng)
             } else {

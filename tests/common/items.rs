@@ -24,6 +24,8 @@ pub struct Items<T> {
     kept: Vec<Vec<T>>,
     /// While it is disturbed: the last tag that a slot of each key may have.
     latest: Vec<Option<T>>,
+    /// The last tag that such a refresh or eviction gave. Until it expires, removals may be refused.
+    disturbed: Option<T>,
 }
 
 impl<T: Copy + Ord> Items<T> {
@@ -61,7 +63,7 @@ impl<T: Copy + Ord> Items<T> {
         empty.clear();
         let none = vec![Vec::new(); keys.len()];
         let latest = vec![None; keys.len()];
-        Self { keys, class, owned: none.clone(), kept: none, latest }
+        Self { keys, class, owned: none.clone(), kept: none, latest, disturbed: None }
     }
 
     pub fn len(&self) -> usize {
@@ -117,11 +119,17 @@ impl<T: Copy + Ord> Items<T> {
     pub fn retain(&mut self, stays: impl Fn(T) -> bool) {
         let all = self.owned.iter_mut().chain(&mut self.kept);
         all.for_each(|tags| tags.retain(|&tag| stays(tag)));
-        self.latest.iter_mut().for_each(|latest| *latest = latest.filter(|&tag| stays(tag)));
+        let latest = self.latest.iter_mut().chain([&mut self.disturbed]);
+        latest.for_each(|latest| *latest = latest.filter(|&tag| stays(tag)));
+    }
+
+    pub fn clear(&mut self) {
+        self.owned.iter_mut().chain(&mut self.kept).for_each(Vec::clear);
+        self.latest.fill(None);
     }
 
     pub fn is_disturbed(&self) -> bool {
-        self.latest.iter().any(Option::is_some)
+        self.disturbed.is_some()
     }
 
     /// Whether a slot that matches a key may be there.
@@ -131,6 +139,7 @@ impl<T: Copy + Ord> Items<T> {
 
     /// A slot that matches a key may have this tag, although no item is known to have it.
     pub fn disturb(&mut self, key: usize, tag: T) {
+        self.disturbed = self.disturbed.max(Some(tag));
         let most = self.of_class(key).into_iter().max();
         for member in self.members(key).collect::<Vec<_>>() {
             self.latest[member] = self.latest[member].max(most).max(Some(tag));

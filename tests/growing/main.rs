@@ -7,13 +7,7 @@ mod reads;
 mod shrink;
 mod splitting;
 
-use std::{
-    sync::atomic::{
-        AtomicU64,
-        Ordering::{Acquire, Release},
-    },
-    thread,
-};
+use std::thread;
 
 use common::{
     kind::{BuilderOf, GrowingExpiringSets, GrowingMaps, GrowingSets, Kind, Of},
@@ -32,7 +26,6 @@ on_kinds! {
         copies_of_many_items_do_not_make_it_grow,
         churn_does_not_make_it_grow,
         unique_items_are_added_once_by_several_threads,
-        clones_beside_growth_miss_nothing,
     }
 }
 
@@ -284,34 +277,4 @@ fn unique_items_are_added_once_by_several_threads<K: Grows>() {
     // All but some of those with an alias.
     assert!(added as f64 > keys as f64 * 0.99 && added as u64 <= keys);
     assert!((0..keys).all(|key| filter.contains(&key)));
-}
-
-/// Clones that are made while a filter grows contain every item that was inserted before.
-fn clones_beside_growth_miss_nothing<K: Grows>() {
-    for seed in 0..scaled(20, 200) {
-        let filter = builder::<K>().capacity(10).seed(seed).build().expect("a small filter");
-        let (inserted, most) = (AtomicU64::new(0), 2_000);
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                for key in 0..most {
-                    add_all::<K>(&filter, [key]);
-                    inserted.store(key + 1, Release);
-                }
-            });
-            while inserted.load(Acquire) < most {
-                let before = inserted.load(Acquire);
-                let copy = filter.clone();
-                // The latest ones only, so that many clones overlap growth.
-                let mut latest = before.saturating_sub(50)..before;
-                assert!(latest.all(|key| copy.contains(&key)), "missing in the clone");
-                assert!(copy.len() as u64 >= before);
-            }
-        });
-        let copy = filter.clone();
-        assert_eq!((copy.len(), copy.slots()), (filter.len(), filter.slots()));
-        // The clone grows on.
-        add_all::<K>(&copy, most..3 * most);
-        assert!(copy.slots() > filter.slots());
-        assert!((0..3 * most).all(|key| K::take(&copy, key)) && copy.is_empty());
-    }
 }

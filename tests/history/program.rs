@@ -64,9 +64,8 @@ impl<S: Tiny> Program<S> {
         let focus = Focus { hot, aside: rng.random_bool(0.5) };
         let filling = filling::<S>(&mut rng, world.slots, &focus);
         let mut advances = 0;
-        let threads = (0..threads)
-            .map(|index| thread::<S>(&mut rng, &focus, index, &mut advances))
-            .collect();
+        let threads =
+            (0..threads).map(|index| thread::<S>(&mut rng, &focus, index, &mut advances)).collect();
         Self { number, world, filling, threads }
     }
 }

@@ -98,8 +98,7 @@ impl<S: Tiny> Run<S> {
             )
         };
         // What is left can be counted.
-        let (mut all, mut moment, mut visible) =
-            (events.to_vec(), self.clock.load(SeqCst), 0);
+        let (mut all, mut moment, mut visible) = (events.to_vec(), self.clock.load(SeqCst), 0);
         for class in self.program.world.classes {
             let answer = self.call(class.index, 0, Action::Count, None);
             all.push(Event { thread: 9, start: moment, end: moment + 1, class, answer });

@@ -62,7 +62,13 @@ fn kind(answer: Answer) -> Option<&'static str> {
         Answer::Count(count) => 2 + count.min(2),
         Answer::Insert(Ok(_)) => 5,
         Answer::Insert(Err(_)) | Answer::InsertUnique(Err(_)) => 6,
-        Answer::InsertUnique(Ok(added)) => if added.is_some() { 7 } else { 8 },
+        Answer::InsertUnique(Ok(added)) => {
+            if added.is_some() {
+                7
+            } else {
+                8
+            }
+        }
         Answer::Refresh(found) => 9 + usize::from(!found),
         Answer::Remove(_, removed) => 11 + usize::from(!removed),
         Answer::Swept => 13,

@@ -193,7 +193,9 @@ impl Specification for Multiset {
         let after: Slots = match operation {
             Operation::Filled(filled) => filled.clone(),
             Operation::Called(class, (first, last), answer) => (*first..=*last)
-                .flat_map(|now| slots.iter().flat_map(move |slots| step(slots, class, now, *answer)))
+                .flat_map(|now| {
+                    slots.iter().flat_map(move |slots| step(slots, class, now, *answer))
+                })
                 .collect(),
         };
         (!after.is_empty(), after)
@@ -215,7 +217,11 @@ fn step(slots: &[Slot], class: &Class, now: u64, answer: Answer) -> Vec<Vec<Slot
     after.extend(answer.added().map(|generation| (class.index, generation)));
     let is_right = match answer {
         Answer::Contains(present) => {
-            if present { most > 0 || class.ghosts } else { least == 0 }
+            if present {
+                most > 0 || class.ghosts
+            } else {
+                least == 0
+            }
         }
         Answer::Count(copies) => {
             let most = if class.ghosts { usize::MAX } else { most.into() };

@@ -41,7 +41,9 @@ impl<S: Space<Item: fmt::Debug>> fmt::Debug for World<S> {
 }
 
 /// The space of a tiny table.
-pub trait Tiny: Space<Payload: Slot, Item: fmt::Debug + PartialEq + Send + Sync> + Send + Sync {
+pub trait Tiny:
+    Space<Payload: Slot, Item: fmt::Debug + PartialEq + Send + Sync> + Send + Sync
+{
     fn world(rng: &mut SmallRng) -> World<Self>;
 
     /// A number that rises when the table grows.

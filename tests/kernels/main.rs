@@ -222,7 +222,12 @@ fn some_items<K: Kind>(filter: &Of<K, Part>, present: &[u64]) -> Vec<u64> {
         let item = present[rng.random_range(..present.len())];
         let step = if rng.random() { 1 } else { -1 };
         let near = |fingerprint, bucket| {
-            neighbour(item, chosen::mixing_seed(SEED), (fingerprints, fingerprint), (buckets, bucket))
+            neighbour(
+                item,
+                chosen::mixing_seed(SEED),
+                (fingerprints, fingerprint),
+                (buckets, bucket),
+            )
         };
         match number % 5 {
             0 => item,

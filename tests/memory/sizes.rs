@@ -5,7 +5,7 @@
 use guira::LoadError;
 use guira::{
     BuildError, CuckooFilter, CuckooMap, ExpiringFilter, Filter, FilterBuilder,
-    GrowingExpiringFilter, GrowingFilter, GrowingMap, InsertError, Layout,
+    GrowingExpiringFilter, GrowingFilter, GrowingMap, Layout,
     kind::{Contents, Growing, Growth},
 };
 
@@ -242,34 +242,6 @@ fn a_loader_of_sets_can_allocate_at_once() {
     assert_eq!(heap, copy.size_in_bytes() - size_of_val(&copy), "as it grows, too");
     let is_expected = |error: &LoadError| matches!(error, LoadError::OutOfMemory { .. });
     assert!(refuse_each(load, is_expected) >= 3);
-}
-
-/// A growing filter never takes more than its cap, in clones neither. At the cap it is full.
-#[test]
-fn a_cap_on_memory_is_kept() {
-    for huge_pages in [false, true] {
-        for (capacity, max_bytes) in
-            [(1, 16_000), (1_000, 100_000), (10_000, 1_000_000), (100_000, 3_000_000)]
-        {
-            let builder = GrowingFilter::builder().capacity(capacity).huge_pages(huge_pages);
-            let builder = builder.max_bytes(max_bytes);
-            let (filter, _) = allocated(|| builder.build().expect("the first buckets fit"));
-            let mut keys = 0..10_000_000_u64;
-            let refused = keys.by_ref().find_map(|key| filter.insert(&key).err());
-            assert_eq!(refused, Some(InsertError::Full));
-            let inserted = keys.start - 1;
-            assert!(filter.size_in_bytes() <= max_bytes, "{filter:?}");
-            let next = filter.next_growth().expect("another step");
-            assert!(filter.size_in_bytes() + next > max_bytes);
-            assert!((0..inserted).all(|key| filter.contains(&key)), "nothing is lost");
-            assert!(filter.insert_batch([u64::MAX; 50]).is_err());
-            let copy = filter.clone();
-            assert!(copy.size_in_bytes() <= max_bytes);
-            let refused = keys.find_map(|key| copy.insert(&key).err());
-            assert_eq!(refused, Some(InsertError::Full));
-            assert!(copy.size_in_bytes() <= max_bytes);
-        }
-    }
 }
 
 /// The error names the lowest cap that is enough.

@@ -1,9 +1,7 @@
 //! Snapshots that are taken beside writers: they hold every item that was there throughout, as
 //! often as it was.
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-
-use guira::{ExpiringFilter, Layout};
+use guira::Layout;
 
 use super::common::{
     Watchdog,
@@ -56,39 +54,3 @@ fn snapshots_are_complete<K: Kind>() {
 }
 
 on_all_kinds! { snapshots_are_complete }
-
-/// Every snapshot holds what is in the filter throughout, whatever generation begins meanwhile, and
-/// whatever is refreshed.
-#[test]
-fn snapshots_beside_advances_hold_what_stays() {
-    let _watchdog = Watchdog::new("snapshots_beside_advances_hold_what_stays");
-    let builder = || ExpiringFilter::builder().capacity(400).window(1).seed(7);
-    let filter = builder().build().expect("a small filter");
-    // Keys that are no aliases of each other.
-    let probe = builder().build().expect("a small filter");
-    let is_new = |key: &u64| !probe.contains(key) && probe.insert(key).is_ok();
-    let keys: Vec<u64> = (0..).filter(is_new).take(50).collect();
-    assert!(keys.iter().all(|key| filter.insert(key).is_ok()));
-    let stop = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        let advance = || {
-            while !stop.load(Relaxed) {
-                assert!(keys.iter().all(|key| filter.refresh(key)));
-                filter.advance();
-            }
-        };
-        let writer = scope.spawn(advance);
-        for _ in 0..scaled(200, 3_000) {
-            let before = filter.generation();
-            let loaded = ExpiringFilter::loader().bytes(&filter.to_bytes()).expect("a snapshot");
-            let after = filter.generation();
-            assert!((before..=after).contains(&loaded.generation()));
-            let missing = keys.iter().filter(|key| !loaded.contains(key)).count();
-            if missing > 0 || writer.is_finished() {
-                stop.store(true, Relaxed);
-                panic!("{missing} keys are missing between {before} and {after}");
-            }
-        }
-        stop.store(true, Relaxed);
-    });
-}

@@ -150,7 +150,8 @@ pub fn at_every_step<S: Subject<L>, L>(name: &str, scene: impl Fn() -> Scene<S, 
     println!("{name}: {} steps", all.len());
     // Most steps of a long call belong to its search.
     for number in (0..all.len()).step_by(1 + all.len() / 100) {
-        let is_right = |halted| assert!(halted || number + S::SPARED > all.len(), "{name}: {number}");
+        let is_right =
+            |halted| assert!(halted || number + S::SPARED > all.len(), "{name}: {number}");
         let mut stop = scene();
         let call = Arc::clone(&stop.call);
         let look = || {

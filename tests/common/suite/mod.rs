@@ -1,5 +1,6 @@
 //! The tests that hold for every kind of filter, with any hasher, however bad.
 
+mod clear;
 mod compare;
 mod limits;
 mod model;
@@ -81,7 +82,7 @@ where
     S: BuildHasher + Clone + Send + Sync,
 {
     for layout in two_layouts::<K>() {
-        whole::clear_beside_readers::<K, S>(make, layout);
+        clear::clear_beside_readers::<K, S>(make, layout);
     }
 }
 
@@ -90,7 +91,8 @@ where
     S: BuildHasher + Clone + Send + Sync,
 {
     for layout in two_layouts::<K>() {
-        let (reads, changes) = (10_000, 1_000);
+        // With a bad hasher, there may be no changes, as the filter is as full as it can be.
+        let (reads, changes) = (10_000, 0);
         let plan = Plan {
             layout,
             buckets: 6_000,
