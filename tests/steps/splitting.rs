@@ -56,7 +56,7 @@ impl<L: GrowingLayout> Subject<L> for GrowingSpace<Bare> {
         let table = &scene.table;
         for &Known { item, .. } in scene.known.iter().filter(|known| known.before != known.after) {
             // Only if no alias can be taken for it.
-            while !Self::HAS_GHOSTS && table.remove::<L>(item) {}
+            while !<Self as Subject<L>>::HAS_GHOSTS && table.remove::<L>(item) {}
         }
         let (mut rng, mut present) = (rng(9), scene.present().collect::<Vec<Item>>());
         for _ in 0..300 {
