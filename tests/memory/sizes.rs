@@ -192,7 +192,7 @@ fn is_io_error(error: &std::io::Error) -> bool {
 #[cfg(feature = "std")]
 #[test]
 fn a_loader_can_allocate_at_once() {
-    let filter = CuckooMap::with_capacity(2_000_000);
+    let filter = CuckooMap::builder().capacity(2_000_000).seed(1).build().expect("memory");
     (0..2_000_000).for_each(|key| filter.insert(&key, 1).expect("memory"));
     let bytes = filter.to_bytes();
     let size = filter.slots() / filter.layout().slots_per_bucket() as usize * 8;
@@ -224,7 +224,7 @@ fn a_loader_can_allocate_at_once() {
 #[test]
 fn a_loader_of_sets_can_allocate_at_once() {
     let builder = GrowingFilter::builder().capacity(1_000).reserve_address_space(false);
-    let filter = builder.build().expect("memory");
+    let filter = builder.seed(1).build().expect("memory");
     filter.insert_batch(0..100_000).expect("memory");
     let bytes = filter.to_bytes();
     let before = live_bytes();
