@@ -1,11 +1,15 @@
 //! When filters grow whose items expire: with the items that are found, not with those that have
 //! been; and what is given back.
 
-use guira::{GrowingExpiringFilter, kind::Growing};
+use guira::{GrowingExpiringFilter, Hashed, kind::Growing};
+use rand::RngExt;
 
 use super::{
     builder,
-    common::{chosen::known_bits, scaled},
+    common::{
+        chosen::{known_bits, relative},
+        rng, scaled,
+    },
     layouts,
 };
 
@@ -161,6 +165,48 @@ fn at_its_largest_size_it_evicts_the_oldest() {
         assert!(*shares.last().expect("one") > 0.75, "{shares:.2?}");
         (0..=window).for_each(|_| _ = filter.advance());
         assert_eq!(filter.len(), 0);
+    }
+}
+
+/// There are an old item, an alias of it that slots distinguish in a larger table, and a twin of that
+/// alias which they do not. After the refresh of the twin has taken the slot of the alias, the slot of
+/// the old item is the only one with the stamp that both had. A removal of the alias leaves it: also
+/// in clones, and after shrinking, when slots know as little as at first.
+#[test]
+fn a_removal_leaves_what_a_refresh_had_a_choice_of() {
+    for window in SOME_WINDOWS {
+        for layout in layouts::<Growing>(window) {
+            for seed in 0..30 {
+                let builder = builder::<Growing>(1, window).layout(layout).seed(7);
+                let mut filter = builder.build().expect("a small filter");
+                let hash = rng(seed).random();
+                let [old, new, twin] =
+                    [0, 1, 3].map(|bits| Hashed(relative(hash, 7, layout, bits)));
+                let before = filter.insert(&old);
+                // Both buckets are split, or one of them may be.
+                let (most, mut others) = (filter.slots() * (seed as usize % 4 + 5) / 4, rng(1));
+                while filter.slots() < most {
+                    filter.insert(&Hashed(others.random())).expect("room to grow");
+                }
+                let generation = filter.insert(&new).expect("room");
+                assert_eq!(before, Ok(generation));
+                // Its own slot, and that of the old item.
+                assert!(filter.count(&new) >= 2 && filter.count(&twin) >= 2, "{layout:?}");
+                filter.advance();
+                assert!(filter.refresh(&twin));
+                match seed % 3 {
+                    1 => filter = filter.clone(),
+                    2 => assert!(filter.shrink_to_fit() == 0 || filter.contains(&new)),
+                    _ => {}
+                }
+                // (Another item's slot may match, and know less.)
+                filter.remove(&new, generation);
+                assert!(filter.contains(&old), "{layout:?}: an item was lost");
+                // It does not last longer than it should.
+                (0..window).for_each(|_| _ = filter.advance());
+                assert!(!filter.remove(&new, generation));
+            }
+        }
     }
 }
 

@@ -10,6 +10,7 @@ mod splitting;
 use std::thread;
 
 use common::{
+    forge,
     kind::{BuilderOf, GrowingExpiringSets, GrowingMaps, GrowingSets, Kind, Of},
     rng, scaled, settings,
     suite::on_kinds,
@@ -198,6 +199,11 @@ fn check_doublings<K: Grows>(filter: &Of<K>, comes_and_goes: bool) {
             assert!(share > 0.88 - chance, "{filter:?}: {share} of the promised rate");
         }
     }
+    // No slot that belongs to no item is left, or counted.
+    filter.clear();
+    assert_eq!(filter.len(), 0);
+    #[cfg(feature = "std")]
+    assert_eq!(forge::number(&filter.to_bytes(), forge::GHOSTS), 0);
 }
 
 fn copies_of_one_item_do_not_make_it_grow<K: Grows>() {

@@ -8,9 +8,10 @@ use guira::{
 };
 
 use super::common::{
-    forge::{BLOCK, blocks, header, number, table},
+    forge::{BLOCK, ahead, blocks, header, number, table},
     kind::{GrowingMaps, GrowingSets, Kind, Sets, new},
-    saved::{self, crowd, filled, received},
+    rng,
+    saved::{self, crowd, filled, received, sample},
 };
 
 /// Words that are wrong, but not malformed, are written as they arrived, and the checksums are those
@@ -193,6 +194,23 @@ fn a_dump_refuses_another_filter() {
     check(&mut dump, &small);
     assert!(dump.prepare(&large, usize::MAX).expect("memory"));
     assert!(read(&dump, &large) == large.to_bytes());
+}
+
+/// A dump goes over the words in steps, and reads them from any place on, also where they are those
+/// of children ahead.
+#[test]
+fn a_dump_remembers_the_children_ahead() {
+    let filter = sample::<GrowingSets>();
+    let bytes = saved::saved(&filter, &mut rng(1));
+    let [numbers, words] = ahead(&bytes);
+    assert!(numbers.len() >= 16, "{numbers:?}");
+    let mut dump = filter.dump();
+    while !dump.prepare(&filter, 1).expect("memory") {}
+    for from in numbers.start - 20..words.end {
+        let mut piece = [0; 24];
+        let read = dump.read_at(&filter, from as u64, &mut piece);
+        assert!(piece[..read] == bytes[from..from + read], "{from}");
+    }
 }
 
 /// The children ahead of one filter may have no memory in another one with as many words. Then they
