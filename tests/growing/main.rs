@@ -171,7 +171,7 @@ fn check_doublings<K: Grows>(filter: &Of<K>, comes_and_goes: bool) {
     let mut keys = 0..;
     for doubling in 1..=scaled(4, if value_bits == 0 { 11 } else { 6 }) {
         while filter.slots() < first << doubling {
-            let each = filter.capacity() * 5 / 2 >> value_bits;
+            let each = (filter.capacity() * 5 / 2) >> value_bits;
             for key in keys.by_ref().take(if comes_and_goes { each + 1 } else { 1 }) {
                 add_all::<K>(filter, [key]);
                 if filter.slots() >= first << doubling {

@@ -131,7 +131,9 @@ impl<S: Tiny> Run<S> {
             count(&mut left, event.class.index, event.answer);
         }
         let mut counts = [0; CLASSES];
-        left.iter().for_each(|slot| counts[slot.0] += 1);
+        for slot in left {
+            counts[slot.0] += 1;
+        }
         counts
     }
 

@@ -258,7 +258,9 @@ fn step(slots: &[Slot], class: &Class, now: u64, answer: Answer) -> Vec<Vec<Slot
             if grows && !removed && slots.iter().any(is_newer) {
                 return vec![after];
             }
-            place.into_iter().for_each(|place| _ = after.remove(place));
+            if let Some(place) = place {
+                after.remove(place);
+            }
             if let Answer::Replace(new, true) = answer {
                 after.push((new, START));
             }
@@ -270,14 +272,18 @@ fn step(slots: &[Slot], class: &Class, now: u64, answer: Answer) -> Vec<Vec<Slot
             let with = |slot: &Slot| if is_own(slot) { (class.index, now) } else { *slot };
             all_refreshed = (grows && refreshed && oldest.is_some())
                 .then(|| slots.iter().map(with).collect::<Vec<Slot>>());
-            oldest.into_iter().for_each(|place| after[place].1 = now);
+            if let Some(place) = oldest {
+                after[place].1 = now;
+            }
             oldest.is_some() == refreshed
         }
         Answer::Swept | Answer::Advanced(_) | Answer::Split(_) => true,
     };
     let mut all: Vec<Vec<Slot>> = is_right.then_some(after).into_iter().collect();
     all.extend(all_refreshed);
-    all.iter_mut().for_each(|slots| slots.sort_unstable());
+    for slots in &mut all {
+        slots.sort_unstable();
+    }
     all
 }
 

@@ -20,12 +20,16 @@ pub type Placement = [[usize; 2]; CLASSES];
 /// How often the first buckets of a table that grows double at most.
 const DOUBLINGS: u32 = 4;
 
+/// Makes one call on a class, by its place and its item. A removal names the generation of its copy.
+pub type Call<S> =
+    fn(&World<S>, &Table<S>, usize, <S as Space>::Item, Action, Option<u64>) -> Answer;
+
 /// A layout, a number of buckets, and the classes.
 pub struct World<S: Space> {
     /// At first, if the table grows.
     pub slots: u32,
     make: Box<dyn Fn() -> Table<S> + Send + Sync>,
-    call: fn(&Self, &Table<S>, usize, S::Item, Action, Option<u64>) -> Answer,
+    call: Call<S>,
     copies: fn(&Table<S>, S::Item, usize) -> usize,
     /// The slots that are occupied, by whatever.
     pub occupied: fn(&Table<S>) -> u32,
@@ -229,7 +233,7 @@ impl<P: Slot> World<FixedSpace<P>> {
         rng: &mut SmallRng,
         (payload, buckets): (P, u32),
         keys: [usize; CLASSES],
-        call: fn(&Self, &FixedTable<P>, usize, Pair, Action, Option<u64>) -> Answer,
+        call: Call<FixedSpace<P>>,
     ) -> Self {
         let value_bits = payload.value_bits();
         let addressing = Addressing::holding(buckets.into(), payload);
@@ -299,7 +303,7 @@ impl<P: Slot> World<GrowingSpace<P>> {
     pub fn growing<L: GrowingLayout>(
         rng: &mut SmallRng,
         payload: P,
-        call: fn(&Self, &GrowingTable<P>, usize, Item, Action, Option<u64>) -> Answer,
+        call: Call<GrowingSpace<P>>,
     ) -> Self {
         let first = rng.random_range(1..=2);
         let growth = Growth::holding::<L>(first, payload).expect("a small table");

@@ -189,7 +189,7 @@ fn most_calls_allocate_nothing() {
     macro_rules! all {
         ($filter:ident, $add:expr) => {
             let add = $add;
-            keys.iter().for_each(|key| add(*key));
+            keys.iter().copied().for_each(&add);
             check("lookups", || {
                 assert!($filter.contains(&1_u64) && $filter.count(&1_u64) > 0);
                 assert_eq!($filter.contains_mask(few), u64::MAX);

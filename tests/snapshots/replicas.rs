@@ -87,7 +87,9 @@ fn change_both<K: Kind>(both: &mut [Replica<K>; 2], other: &Replica<K>, number: 
             let outcomes = both.each_ref().map(|(filter, _)| K::merge(filter, &other.0));
             assert_eq!(outcomes[0], outcomes[1]);
             if outcomes[0] == Some(Ok(())) {
-                both.iter_mut().for_each(|(_, present)| present.extend(&other.1));
+                for (_, present) in both {
+                    present.extend(&other.1);
+                }
             }
             assert!(other.0.to_bytes() == before, "the source has changed");
         }

@@ -14,7 +14,8 @@ impl<K: Kind, S: BuildHasher + Clone, R: Rng> Checker<K, S, R> {
         let (filter, items) = (&self.filter, &self.items);
         let is_disturbed = items.is_disturbed();
         assert!(filter.len() == items.len() || is_disturbed, "{} items", filter.len());
-        assert_eq!(filter.is_empty(), filter.len() == 0);
+        let len = filter.len();
+        assert_eq!(filter.is_empty(), len == 0);
         let slots = filter.slots();
         assert!(slots >= filter.len() && slots >= filter.capacity());
         assert!((filter.load_factor() * slots as f64 - filter.len() as f64).abs() < 1e-6);
