@@ -10,7 +10,6 @@ mod splitting;
 use std::thread;
 
 use common::{
-    forge,
     kind::{BuilderOf, GrowingExpiringSets, GrowingMaps, GrowingSets, Kind, Of},
     rng, scaled, settings,
     suite::on_kinds,
@@ -203,7 +202,7 @@ fn check_doublings<K: Grows>(filter: &Of<K>, comes_and_goes: bool) {
     filter.clear();
     assert_eq!(filter.len(), 0);
     #[cfg(feature = "std")]
-    assert_eq!(forge::number(&filter.to_bytes(), forge::GHOSTS), 0);
+    assert_eq!(common::forge::number(&filter.to_bytes(), common::forge::GHOSTS), 0);
 }
 
 fn copies_of_one_item_do_not_make_it_grow<K: Grows>() {
