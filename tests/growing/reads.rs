@@ -235,6 +235,8 @@ impl<K: Read> Scene<K> {
             let loader = Filter::<K::Contents, Growing>::loader();
             return loader.bytes(&self.filter.to_bytes()).expect("its own bytes");
         }
+        #[cfg(not(feature = "std"))]
+        let _ = is_saved;
         self.filter.clone()
     }
 
