@@ -254,21 +254,6 @@ impl Subject {
         }
     }
 
-    /// Fills a word one fingerprint at a time, and empties it in another order.
-    fn fills_and_empties(self) {
-        let values = [16, self.max, 16, 17, 2048];
-        let mut word = 0;
-        for (count, &value) in values.iter().enumerate() {
-            assert_eq!((self.fingerprints)(word).len(), count);
-            word = (self.with)(word, value).expect("an empty slot");
-        }
-        assert_eq!((self.with)(word, 30), None);
-        for &value in values.iter().rev() {
-            word = (self.without)(word, value).expect("the fingerprint is present");
-        }
-        assert_eq!(word, 0);
-    }
-
     /// Checks that the code of every sequence of nibbles is its rank.
     fn check_codes(self) {
         for (code, sequence) in (0..).zip(sequences(self.slots)) {
@@ -372,12 +357,6 @@ fn probes_of_two_words() {
             }
         }
     }
-}
-
-#[test]
-fn a_word_fills_and_empties() {
-    Subject::of::<Plain<5, 12>>().fills_and_empties();
-    Subject::of::<SemiSorted<5, 14>>().fills_and_empties();
 }
 
 /// The code of every sequence of nibbles, up to the longest ones, is its rank.

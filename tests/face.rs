@@ -23,7 +23,7 @@ type Outcome = Result<(), Box<dyn Error>>;
 
 #[test]
 fn keys_are_borrowed() -> Outcome {
-    let seen = CuckooFilter::with_capacity(1_000);
+    let seen = CuckooFilter::builder().capacity(1_000).seed(1).build()?;
     seen.insert("tyto alba")?;
     let owned = String::from("tyto alba");
     assert!(seen.contains(&owned) && seen.contains(owned.as_str()) && seen.contains(&"tyto alba"));
@@ -41,7 +41,7 @@ fn keys_are_borrowed() -> Outcome {
 
 #[test]
 fn many_keys_at_once() -> Outcome {
-    let seen = GrowingFilter::new();
+    let seen = GrowingFilter::builder().seed(1).build()?;
     let keys: Vec<String> = (0..100).map(|number| format!("key {number}")).collect();
     seen.insert_batch(&keys)?;
     seen.insert_batch(["udp", "tcp"])?;
@@ -195,7 +195,8 @@ impl Contains<str> for Exact {
 
 #[test]
 fn generic_code_and_trait_objects() -> Outcome {
-    let (set, growing) = (CuckooFilter::with_capacity(9), GrowingFilter::new());
+    let set = CuckooFilter::builder().capacity(9).seed(1).build()?;
+    let growing = GrowingFilter::builder().seed(1).build()?;
     let (map, growing_map) = (CuckooMap::with_capacity(9), GrowingMap::new());
     let expiring = ExpiringFilter::with_capacity(9);
     set.insert("a")?;

@@ -6,11 +6,11 @@ use std::{cmp::Reverse, collections::HashSet, hash::BuildHasher};
 
 use common::{
     hashers::{self, Part},
-    kind::{Kind, Maker, Of, Sets},
+    kind::{Kind, Maker, Of, Sets, new},
     rng, scaled, settings,
     suite::{on_all_kinds, on_kinds},
 };
-use guira::{CuckooFilter, Filter, Layout};
+use guira::{CuckooFilter, Layout};
 use rand::RngExt;
 
 on_all_kinds! {
@@ -144,7 +144,7 @@ fn rates_do_not_exceed_their_targets<K: Kind>() {
 fn check_targets<K: Kind>(make: Maker<K, Part>) {
     for target in [0.5, 0.1, 0.05, 0.012, 0.01, 0.003, 0.001, 0.0005, 0.00013] {
         for (capacity, tables) in [(30, 60), (3_000, 5)] {
-            let builder = Filter::<K::Contents, K::Growth>::builder().capacity(capacity);
+            let builder = new::<K>().capacity(capacity);
             let builder = make(builder.false_positive_rate(target));
             // Filters with values or stamps, and those that grow, cannot have the lowest rates.
             if builder.clone().build().is_err() {

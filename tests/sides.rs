@@ -41,12 +41,13 @@ fn forget(side: Side, known: u32) -> Side {
 }
 
 /// Some sizes of a table of this many first buckets: the begin, the end and two places within each
-/// round, as far as it has rounds.
+/// round, as far as it has rounds; and all sizes of small tables.
 fn sizes(first: u64) -> Vec<Size> {
     let mut sizes = Vec::new();
     for level in 0..=MAX_LEVEL {
         let round = first << level;
-        for split in [0, 1, round / 3, round - 1] {
+        let small = if round <= 64 { 2..round - 1 } else { 0..0 };
+        for split in [0, 1, round / 3, round - 1].into_iter().chain(small) {
             let fits = split < round && round + split <= MAX_BUCKETS;
             if fits && (level < MAX_LEVEL || split == 0) {
                 sizes.push(Size { level, split });
@@ -140,38 +141,6 @@ fn children_are_added_at_the_end() {
             assert_eq!(growth.buckets(size), first + added);
             let child = growth.child(u32::try_from(split).expect("a number of a bucket"), level);
             assert_eq!(u64::from(child), first + added, "{first}, {size:?}");
-        }
-    }
-}
-
-/// All sides that differ in a first bucket, or in a bit of the extension that the size uses, fill
-/// all buckets evenly: each bucket that has not been split in this round has two of them, and each
-/// other one.
-#[test]
-fn places_are_bijections() {
-    for first in [1_u64, 2, 3, 5, 8] {
-        let growth = growth::<Leveled<5, 6>>(first);
-        for level in 0..6 {
-            for split in 0..first << level {
-                let size = Size { level, split };
-                let mut sides = vec![0; growth.buckets(size) as usize];
-                for start in 0..first as u32 {
-                    for extension in 0..2 << level {
-                        let code = Code { core: 0, extension: 2 << level | extension };
-                        let place = growth.place_of_item(Side { start, code }, size);
-                        sides[place.bucket as usize] += 1;
-                        let number = u64::from(place.bucket);
-                        let round = first << level;
-                        let is_split = number < split || number >= round;
-                        assert_eq!(place.level, level + u32::from(is_split), "{size:?}");
-                    }
-                }
-                for (bucket, &sides) in sides.iter().enumerate() {
-                    let round = (first << level) as usize;
-                    let is_split = bucket < split as usize || bucket >= round;
-                    assert_eq!(sides, if is_split { 1 } else { 2 }, "{first}, {size:?}, {bucket}");
-                }
-            }
         }
     }
 }

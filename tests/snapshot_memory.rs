@@ -18,12 +18,12 @@ use common::{
     forge::{
         CAPACITY, FIRST, HEADER, LOAD, SIZE, SLOTS, WORDS, amend, amend_header, bucket, number, put,
     },
-    kind::{GrowingMaps, GrowingSets, Kind},
+    kind::{GrowingMaps, GrowingSets, Kind, new},
     rng,
     saved::{corrupt, filled, pushed},
     scaled,
 };
-use guira::{CuckooFilter, Filter, GrowingFilter, LoadError};
+use guira::{CuckooFilter, GrowingFilter, LoadError};
 use rand::RngExt;
 
 const MEGABYTE: usize = 1 << 20;
@@ -241,7 +241,7 @@ fn max_allocated<R>(work: impl FnOnce() -> R) -> usize {
 fn damage_within_limit<K: Kind>(keys: u64) {
     const LIMIT: usize = 10_000;
     let _alone = ALONE.lock();
-    let builder = Filter::<K::Contents, K::Growth>::builder().capacity(20).seed(6);
+    let builder = new::<K>().capacity(20).seed(6);
     let (filter, _) = filled::<K>(builder, keys);
     let bytes = filter.to_bytes();
     let mut rng = rng(5);

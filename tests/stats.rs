@@ -65,7 +65,7 @@ fn a_full_filter_counts_its_failed_searches() {
 
 #[test]
 fn a_growing_filter_counts_while_it_grows() {
-    let filter = GrowingFilter::with_capacity(100);
+    let filter = GrowingFilter::builder().capacity(100).seed(1).build().unwrap();
     filter.insert_batch(0..10_000).unwrap();
     let stats = filter.stats();
     assert_eq!((stats.inserts, all(stats.relocations_per_insert)), (10_000, 10_000));
@@ -140,8 +140,8 @@ fn a_clone_has_statistics_of_its_own() {
         filter.clear();
         assert_eq!((copy.stats().inserts, filter.stats().inserts), (1, 100));
     }
-    check(&CuckooFilter::with_capacity(1_000));
-    check(&GrowingFilter::with_capacity(10));
+    check(&CuckooFilter::builder().capacity(1_000).seed(1).build().unwrap());
+    check(&GrowingFilter::builder().capacity(10).seed(1).build().unwrap());
 }
 
 /// A map counts as a set does.

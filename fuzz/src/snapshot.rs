@@ -6,8 +6,8 @@ use guira::LoadError;
 
 use crate::common::{
     forge::{GHOSTS, amend, blocks, number, put},
-    kind::{ExpiringSets, GrowingMaps, GrowingSets, Kind, Maps, Of, Sets},
-    saved::{holds, insert, loader, new, remove},
+    kind::{ExpiringSets, GrowingMaps, GrowingSets, Kind, Maps, Of, Sets, new},
+    saved::{holds, insert, loader, remove},
     settings,
 };
 

@@ -1,5 +1,7 @@
 //! Hashes with a chosen mixed value, so that a test can choose their fingerprints and buckets.
 
+use guira::Layout;
+
 /// The shifts and multipliers of the filter's mixer: Stafford's variant 13.
 const MIXER: [(u32, u64); 2] = [(30, 0xbf58_476d_1ce4_e5b9), (27, 0x94d0_49bb_1331_11eb)];
 
@@ -29,6 +31,24 @@ pub fn neighbour(
     let low = step(mixed as u32, fingerprints, more);
     let high = step((mixed >> 32) as u32, buckets, further);
     unmix(high << 32 | low, seed)
+}
+
+/// The seed with which a filter of this seed mixes hashes: see `docs::snapshots`.
+pub fn mixing_seed(seed: u64) -> u64 {
+    guira::raw::mix(seed.wrapping_add(0x9e37_79b9_7f4a_7c15), 0)
+}
+
+/// The bits of an item's extension that each slot of a filter that grows knows.
+pub fn known_bits(layout: Layout) -> u32 {
+    let core = [8, 8, 7, 6][layout.slots_per_bucket() as usize - 2];
+    layout.fingerprint_bits() - core
+}
+
+/// A hash with other bits of the extension: after those that each slot knows, the first bit is bit 0.
+/// So it is an alias of the given one until the filter of this seed has grown.
+pub fn relative(hash: u64, seed: u64, layout: Layout, bits: u64) -> u64 {
+    let mixed = guira::raw::mix(hash, mixing_seed(seed));
+    unmix(mixed ^ bits << (32 + known_bits(layout)).min(61), mixing_seed(seed))
 }
 
 /// The inverse of `x ^ (x >> shift)`.

@@ -1,4 +1,5 @@
-//! Readers that must never miss an item, beside writers that keep a filter at 95 % load.
+//! Readers that must never miss an item, beside writers that keep a filter at 95 % load. Copies that
+//! are made meanwhile hold every item, too.
 
 use std::{
     hash::BuildHasher,
@@ -14,7 +15,7 @@ use rand::{RngExt, rngs::SmallRng};
 
 use super::{
     build,
-    kind::{Kind, Maker, Of, Sets},
+    kind::{Kind, Maker, Of},
     positions, rng,
 };
 
@@ -29,16 +30,22 @@ pub struct Plan {
     pub reads: u64,
     /// Inserts and removals that must happen meanwhile.
     pub changes: u64,
+    /// Copies of the filter to make meanwhile.
+    pub copies: u64,
     pub seed: u64,
 }
 
-/// Lookups between two checks of whether to stop.
-const ROUND: usize = 64;
+/// Copies a filter: as a clone, or by a snapshot. The number is that of the copy.
+pub type Copy<'a, K, S> = &'a (dyn Fn(&Of<K, S>, u64) -> Of<K, S> + Sync);
+
+/// The longest batch of lookups.
+const MOST: usize = 1_100;
 
 /// The state that the threads of a run share.
 struct Run<'a, K: Kind, S> {
     plan: &'a Plan,
     filter: &'a Of<K, S>,
+    copy: Copy<'a, K, S>,
     /// Keys that are present from the first lookup to the last, some of them twice.
     permanent: &'a [u64],
     /// Keys whose number of copies no thread changes, and that number.
@@ -48,6 +55,8 @@ struct Run<'a, K: Kind, S> {
     /// Keys to insert and remove: new ones, duplicates and aliases of the permanent ones.
     pool: &'a [u64],
     changes: AtomicU64,
+    /// Inserts and removals that were tried.
+    attempts: AtomicU64,
     stop: AtomicBool,
 }
 
@@ -62,14 +71,9 @@ impl Drop for StopOnPanic<'_> {
     }
 }
 
-/// As [`churn_on`], for a filter of one table.
-pub fn churn<S: BuildHasher + Send + Sync>(make: Maker<Sets, S>, plan: &Plan) -> usize {
-    churn_on::<Sets, S>(make, plan)
-}
-
-/// Runs the plan, and checks the filter at its end. Returns how many of the keys that the writers
-/// used were aliases.
-pub fn churn_on<K, S>(make: Maker<K, S>, plan: &Plan) -> usize
+/// Runs the plan on a kind of filter, and checks the filter at its end. Returns how many of the keys
+/// that the writers used were aliases.
+pub fn churn<K, S>(make: Maker<K, S>, plan: &Plan, copy: Copy<K, S>) -> usize
 where
     K: Kind,
     S: BuildHasher + Send + Sync,
@@ -102,18 +106,24 @@ where
     let run = Run::<K, S> {
         plan,
         filter: &filter,
+        copy,
         permanent: &permanent,
         counted: &counted,
         changing: &changing,
         pool: &pool,
         changes: AtomicU64::new(0),
+        attempts: AtomicU64::new(0),
         stop: AtomicBool::new(false),
     };
     let share = (slots * 95 / 100).saturating_sub(filter.len()) / plan.writers;
     let before = filter.len();
     let owned = run.all(share.max(2));
+    let copy = copy(&filter, 0);
+    assert_eq!((copy.len(), copy.slots()), (filter.len(), filter.slots()), "{plan:?}");
     permanent.extend(changing);
-    check_at_end::<K, S>(plan, &filter, before, owned, &permanent);
+    for filter in [copy, filter] {
+        check_at_end::<K, S>(plan, &filter, before, owned.clone(), &permanent);
+    }
     aliases
 }
 
@@ -146,8 +156,9 @@ impl<K: Kind, S: BuildHasher + Send + Sync> Run<'_, K, S> {
         thread::scope(|scope| {
             let writers: Vec<_> =
                 (0..self.plan.writers).map(|i| scope.spawn(move || self.write(i, share))).collect();
-            let readers: Vec<_> =
+            let mut readers: Vec<_> =
                 (0..self.plan.readers).map(|i| scope.spawn(move || self.read(i))).collect();
+            readers.push(scope.spawn(|| self.copy()));
             let outcomes: Vec<_> =
                 readers.into_iter().map(thread::ScopedJoinHandle::join).collect();
             self.stop.store(true, Release);
@@ -170,8 +181,11 @@ impl<K: Kind, S: BuildHasher + Send + Sync> Run<'_, K, S> {
                 return;
             }
             let start = rng.random_range(0..self.permanent.len());
-            let keys = &self.permanent[start..self.permanent.len().min(start + ROUND)];
-            if rng.random_ratio(1, 4) {
+            let batch = [6, 13, 64, 65, 100, 200, 700, MOST][rng.random_range(0..8)];
+            let is_batch = rng.random_ratio(1, 4);
+            let most = if is_batch { batch } else { 64 };
+            let keys = &self.permanent[start..self.permanent.len().min(start + most)];
+            if is_batch {
                 assert!(K::finds_all(self.filter, keys), "false negative; {:?}", self.plan);
             } else {
                 for &key in keys {
@@ -191,6 +205,29 @@ impl<K: Kind, S: BuildHasher + Send + Sync> Run<'_, K, S> {
         }
     }
 
+    /// Copies the filter beside changes. Each copy has what is there throughout, as often.
+    fn copy(&self) {
+        let _stop = StopOnPanic(&self.stop);
+        for number in 1..=self.plan.copies {
+            let before = self.attempts.load(Relaxed);
+            while self.attempts.load(Relaxed) < before + 50 && !self.stop.load(Acquire) {
+                thread::yield_now();
+            }
+            let copy = (self.copy)(self.filter, number);
+            for keys in [self.permanent, self.changing] {
+                let missing = keys.iter().filter(|key| !copy.contains(key)).count();
+                assert_eq!(missing, 0, "missing in copy {number}; {:?}", self.plan);
+            }
+            for (key, copies) in self.counted {
+                assert_eq!(copy.count(key), *copies, "in copy {number}; {:?}", self.plan);
+            }
+            let range = self.permanent.len() + self.changing.len()..=self.filter.slots();
+            assert!(range.contains(&copy.len()) && copy.slots() <= self.filter.slots());
+            copy.clear();
+            assert!(copy.is_empty(), "{} items after a clear", copy.len());
+        }
+    }
+
     /// Inserts and removes keys of the pool, and keeps about `share` of them. Returns the present
     /// ones.
     fn write(&self, number: usize, share: usize) -> Vec<u64> {
@@ -200,6 +237,7 @@ impl<K: Kind, S: BuildHasher + Send + Sync> Run<'_, K, S> {
         let of_writer = self.changing.iter().skip(number).step_by(self.plan.writers);
         let changing: Vec<u64> = of_writer.copied().collect();
         while !self.stop.load(Acquire) {
+            self.attempts.fetch_add(1, Relaxed);
             let fits = if mine.len() < share + rng.random_range(0..=share / 4) {
                 self.insert(&mut mine, &mut rng)
             } else {

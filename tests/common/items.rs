@@ -4,25 +4,38 @@ use std::hash::BuildHasher;
 
 use rand::{Rng, RngExt};
 
-use super::kind::{Kind, Of};
+use super::{
+    chosen::relative,
+    kind::{Kind, Of},
+};
 
 /// Keys, and the tags of the items of each of them.
+///
+/// If items expire in a filter that grows, slots know different parts of them. Then it is not known
+/// which of several slots a refresh or an eviction took. As long as one of these can be seen, the
+/// multiset is *disturbed*: it holds what must be found, and there may be more.
 pub struct Items<T> {
     pub keys: Vec<u64>,
     /// The first alias of each key, at the first size, which distinguishes the fewest.
     class: Vec<usize>,
     /// The tags of each key that were inserted and not yet removed.
     owned: Vec<Vec<T>>,
+    /// Those of items that must be found, and cannot be removed, since their slots are not known.
+    kept: Vec<Vec<T>>,
+    /// While it is disturbed: the last tag that a slot of each key may have.
+    latest: Vec<Option<T>>,
+    /// The last tag that such a refresh or eviction gave. Until it expires, removals may be refused.
+    disturbed: Option<T>,
 }
 
 impl<T: Copy + Ord> Items<T> {
-    /// Some keys, a few of which are aliases of others if such are found in so many tries. The
-    /// filter must be empty, and is empty again in the end: aliases are what a filter that holds
-    /// one key answers to.
+    /// Some keys, a few of which are aliases of others if such are found in so many tries. (Those of a
+    /// filter that grows and hashes nothing are found for certain.) The filter must be empty, and is
+    /// empty again in the end: aliases are what a filter that holds one key answers to.
     pub fn draw<K: Kind<Tag = T>, S: BuildHasher>(
         empty: &Of<K, S>,
-        count: usize,
-        tries: usize,
+        (count, tries): (usize, usize),
+        seed: u64,
         rng: &mut dyn Rng,
     ) -> Self {
         let alone = |key: u64| {
@@ -31,7 +44,11 @@ impl<T: Copy + Ord> Items<T> {
         };
         let mut keys: Vec<u64> = (0..count).map(|_| rng.random()).collect();
         for first in 0..5.min(count) {
-            alone(keys[first]);
+            let key = keys[first];
+            alone(key);
+            if K::GROWS && empty.hash_key(&key).0 == key {
+                keys.extend([1, 3].map(|bits| relative(key, seed, empty.layout(), bits)));
+            }
             let others = (0..tries).map(|_| rng.random::<u64>());
             keys.extend(others.filter(|other| empty.contains(other)).take(2));
         }
@@ -44,23 +61,28 @@ impl<T: Copy + Ord> Items<T> {
             }
         }
         empty.clear();
-        let owned = vec![Vec::new(); keys.len()];
-        Self { keys, class, owned }
+        let none = vec![Vec::new(); keys.len()];
+        let latest = vec![None; keys.len()];
+        Self { keys, class, owned: none.clone(), kept: none, latest, disturbed: None }
     }
 
     pub fn len(&self) -> usize {
-        self.owned.iter().map(Vec::len).sum()
+        self.owned.iter().chain(&self.kept).map(Vec::len).sum()
     }
 
     /// The tags of a key.
-    pub fn of(&self, key: usize) -> &[T] {
-        &self.owned[key]
+    pub fn of(&self, key: usize) -> Vec<T> {
+        [&self.owned[key][..], &self.kept[key]].concat()
+    }
+
+    /// The keys of a class.
+    fn members(&self, key: usize) -> impl Iterator<Item = usize> {
+        (0..self.keys.len()).filter(move |&other| self.class[other] == self.class[key])
     }
 
     /// The tags of a key and its aliases, sorted.
     pub fn of_class(&self, key: usize) -> Vec<T> {
-        let members = (0..self.keys.len()).filter(|&other| self.class[other] == self.class[key]);
-        let mut tags: Vec<T> = members.flat_map(|key| self.owned[key].iter().copied()).collect();
+        let mut tags: Vec<T> = self.members(key).flat_map(|key| self.of(key)).collect();
         tags.sort_unstable();
         tags
     }
@@ -95,6 +117,49 @@ impl<T: Copy + Ord> Items<T> {
     }
 
     pub fn retain(&mut self, stays: impl Fn(T) -> bool) {
-        self.owned.iter_mut().for_each(|tags| tags.retain(|&tag| stays(tag)));
+        let all = self.owned.iter_mut().chain(&mut self.kept);
+        all.for_each(|tags| tags.retain(|&tag| stays(tag)));
+        let latest = self.latest.iter_mut().chain([&mut self.disturbed]);
+        latest.for_each(|latest| *latest = latest.filter(|&tag| stays(tag)));
+    }
+
+    pub fn clear(&mut self) {
+        self.owned.iter_mut().chain(&mut self.kept).for_each(Vec::clear);
+        self.latest.fill(None);
+    }
+
+    pub fn is_disturbed(&self) -> bool {
+        self.disturbed.is_some()
+    }
+
+    /// Whether a slot that matches a key may be there.
+    pub fn may_be_found(&self, key: usize) -> bool {
+        self.latest[key].is_some() || !self.of_class(key).is_empty()
+    }
+
+    /// A slot that matches a key may have this tag, although no item is known to have it.
+    pub fn disturb(&mut self, key: usize, tag: T) {
+        self.disturbed = self.disturbed.max(Some(tag));
+        let most = self.of_class(key).into_iter().max();
+        for member in self.members(key).collect::<Vec<_>>() {
+            self.latest[member] = self.latest[member].max(most).max(Some(tag));
+        }
+    }
+
+    /// A slot that matches a key has got this tag: it is not known which.
+    pub fn refresh(&mut self, key: usize, tag: T) {
+        let owned = std::mem::take(&mut self.owned[key]);
+        self.kept[key].extend(owned);
+        if let Some(oldest) = self.kept[key].iter_mut().min() {
+            *oldest = tag;
+        }
+        self.disturb(key, tag);
+    }
+
+    /// Any item may have been replaced by one of a key with this tag.
+    pub fn replace(&mut self, key: usize, tag: T) {
+        (0..self.keys.len()).for_each(|other| self.disturb(other, tag));
+        self.owned.iter_mut().chain(&mut self.kept).for_each(Vec::clear);
+        self.kept[key].push(tag);
     }
 }

@@ -36,11 +36,11 @@ use std::{
 };
 
 use guira::{
-    Filter, InsertBatchError, Layout,
+    Filter, InsertBatchError, Layout, Shrinking,
     kind::{Contents, Fixed, Growing, Growth},
     raw::{Addressing, FixedTable, Pair},
 };
-use kind::{BuilderOf, Kind, Maker, Of, Sets};
+use kind::{BuilderOf, Kind, Maker, Of, Sets, new};
 use operations::Operations;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
@@ -77,6 +77,11 @@ pub trait Subject: Growth + Send + Sync {
     fn shrink<C: Contents, S>(filter: &mut Filter<C, Self, S>) -> usize
     where
         Self: Sized;
+
+    /// As above, in calls of a few steps.
+    fn shrink_in_steps<C: Contents, S>(filter: &mut Filter<C, Self, S>)
+    where
+        Self: Sized;
 }
 
 impl Subject for Fixed {
@@ -93,6 +98,8 @@ impl Subject for Fixed {
     fn shrink<C: Contents, S>(_filter: &mut Filter<C, Self, S>) -> usize {
         0
     }
+
+    fn shrink_in_steps<C: Contents, S>(_filter: &mut Filter<C, Self, S>) {}
 }
 
 impl Subject for Growing {
@@ -114,6 +121,15 @@ impl Subject for Growing {
 
     fn shrink<C: Contents, S>(filter: &mut Filter<C, Self, S>) -> usize {
         filter.shrink_to_fit()
+    }
+
+    fn shrink_in_steps<C: Contents, S>(filter: &mut Filter<C, Self, S>) {
+        let (mut slots, slots_per_bucket) = (filter.slots(), filter.layout().slots_per_bucket());
+        while filter.shrink_step(70) == Shrinking::Unfinished {
+            let released = slots - filter.slots();
+            assert!(released <= 70 * slots_per_bucket as usize, "{released} slots in 70 steps");
+            slots = filter.slots();
+        }
     }
 }
 
@@ -141,7 +157,7 @@ pub fn runner(cases: u32, seed: u64) -> TestRunner {
 pub fn settings<K: Kind>(capacity: usize, layout: Layout, seed: u64) -> BuilderOf<K> {
     // A table that splits keeps the rate that its layout has in the end.
     let target = layout.false_positive_rate() * 4.0;
-    let builder = Filter::<K::Contents, K::Growth>::builder().capacity(capacity).layout(layout);
+    let builder = new::<K>().capacity(capacity).layout(layout);
     let builder = if K::GROWS { builder } else { builder.false_positive_rate(target) };
     K::settings(builder.seed(seed), layout, seed)
 }

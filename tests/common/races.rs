@@ -15,7 +15,7 @@ use rand::{RngExt, rngs::SmallRng};
 use super::{
     build,
     churn::StopOnPanic,
-    kind::{Kind, Maker, Of, Sets},
+    kind::{Kind, Maker, Of},
     positions, rng, scaled,
 };
 
@@ -124,43 +124,6 @@ pub fn removals_of_one_copy<K: Kind, S: BuildHasher + Send + Sync>(
     });
 }
 
-/// One thread inserts, the others remove what they find: no copy is removed twice.
-pub fn removals_balance<K: Kind, S: BuildHasher + Send + Sync>(make: Maker<K, S>, layout: Layout) {
-    let copies = 5_000;
-    let filter = build::<K, S>(make, 8, layout, 22);
-    let key = rng(22).random::<u64>();
-    let (removed, done) = (AtomicUsize::new(0), AtomicBool::new(false));
-    thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                let _stop = StopOnPanic(&done);
-                while !done.load(Acquire) {
-                    if K::take(&filter, key) {
-                        removed.fetch_add(1, Relaxed);
-                    } else {
-                        thread::yield_now();
-                    }
-                }
-            });
-        }
-        let mut inserted = 0;
-        while inserted < copies && !done.load(Acquire) {
-            match K::add(&filter, key) {
-                Ok(()) => inserted += 1,
-                // The removers are behind.
-                Err(reason) => {
-                    assert_eq!(reason, InsertError::TooManyCopies);
-                    thread::yield_now();
-                }
-            }
-        }
-        done.store(true, Release);
-    });
-    let left = filter.count(&key);
-    assert_eq!(removed.load(Relaxed) + left, copies, "{layout:?}");
-    assert_eq!(filter.len(), left);
-}
-
 /// `insert_unique` as a lock: a thread that gets `Ok(true)` holds it until it removes the key.
 ///
 /// The load is high, beside a thread that inserts and removes other keys, so that inserts must make
@@ -259,15 +222,6 @@ fn crowd<K: Kind, S: BuildHasher>(filter: &Of<K, S>, keys: &[u64], done: &Atomic
 
 /// Threads that fill a filter together.
 const FILLERS: usize = 6;
-
-/// As [`fill_on`], for a filter of one table.
-pub fn fill_from_many_threads<S: BuildHasher + Send + Sync>(
-    make: Maker<Sets, S>,
-    layout: Layout,
-    buckets: usize,
-) -> f64 {
-    fill_on::<Sets, S>(make, layout, buckets)
-}
 
 /// Many threads insert keys of their own until nothing fits, or until the filter has grown twice.
 /// All accepted keys are found, and can be removed by many threads. Returns the load.

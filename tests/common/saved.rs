@@ -10,7 +10,7 @@ use rand::{Rng, RngExt, rngs::SmallRng};
 
 use super::{
     forge::{self, number},
-    kind::{BuilderOf, Kind, Of},
+    kind::{BuilderOf, Kind, Of, new},
     rng, settings,
 };
 
@@ -81,11 +81,6 @@ pub fn small<K: Kind>() -> Vec<(BuilderOf<K>, u64)> {
     all
 }
 
-/// A builder.
-pub fn new<K: Kind>() -> BuilderOf<K> {
-    Filter::builder()
-}
-
 /// A filter of few words with some items. One that grows has split some of its buckets, and others
 /// ahead of their turn.
 ///
@@ -95,17 +90,22 @@ pub fn sample<K: Kind>() -> Of<K> {
     let (capacity, keys) = if K::GROWS { (1, 900) } else { (100, 100) };
     let (filter, _) = filled::<K>(new::<K>().capacity(capacity).seed(6), keys);
     if K::GROWS {
-        // Copies fill the buckets of few keys, until there is no room for some of them.
-        let mut keys = (1 << 50..).take(1_000);
-        while forge::ahead(&filter.to_bytes())[0].len() < 16 {
-            let key = keys.next().expect("full buckets");
-            for _ in 0..filter.layout().slots_per_bucket() {
-                let _ = insert::<K>(&filter, key, key);
-            }
-        }
+        crowd::<K>(&filter, 2);
         assert!(number(&filter.to_bytes(), forge::SIZE) > 0);
     }
     filter
+}
+
+/// Inserts copies, which fill the buckets of few keys, until so many buckets were split ahead of
+/// their turn. Returns the items.
+pub fn crowd<K: Kind>(filter: &Of<K>, ahead: usize) -> Vec<Item<K>> {
+    let (mut keys, mut items) = ((1 << 50..).take(1_000), Vec::new());
+    while forge::ahead(&filter.to_bytes())[0].len() < 8 * ahead {
+        let key = keys.next().expect("full buckets");
+        let copies = 0..filter.layout().slots_per_bucket();
+        items.extend(copies.filter_map(|_| insert::<K>(filter, key, key).ok()));
+    }
+    items
 }
 
 /// Saves a filter in every way, and returns the bytes, which are the same.

@@ -1,12 +1,9 @@
 //! Expiring filters, of a fixed size and growing: how long an item is found, under every operation,
 //! beside threads, and by the caller's clock.
 
-mod aging;
 #[path = "../common/mod.rs"]
 mod common;
 mod growth;
-mod known;
-mod model;
 mod settings;
 mod threads;
 mod time;
@@ -16,8 +13,14 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use common::{
     Subject,
     kind::{occupied, stamp_bits},
+    suite::on_both_engines,
 };
-use guira::{Filter, FilterBuilder, Layout, kind::Expiring};
+use guira::{Filter, FilterBuilder, InsertError, Layout, kind::Expiring};
+
+on_both_engines! {
+    a_full_filter_loses_nothing,
+    late_copies_fill_their_buckets,
+}
 
 /// All windows with stamps of up to 4 bits, and the longest ones with 5 and with 8 bits.
 const WINDOWS: [u32; 15] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 29, 253];
@@ -48,5 +51,60 @@ struct Stop<'a>(&'a AtomicBool);
 impl Drop for Stop<'_> {
     fn drop(&mut self) {
         self.0.store(true, SeqCst);
+    }
+}
+
+fn a_full_filter_loses_nothing<G: Subject>() {
+    for window in [1, 5, 13, 253] {
+        let filter = builder::<G>(500, window).build().expect("a small filter");
+        G::stop_growing(&filter);
+        let most = 4 * filter.slots() as u64;
+        let fitted: Vec<u64> = (0..most).filter(|key| filter.insert(key).is_ok()).collect();
+        assert!((filter.capacity()..=filter.slots()).contains(&fitted.len()));
+        assert_eq!(filter.len(), fitted.len());
+        let absent =
+            (most..9 * most).find(|key| !filter.contains(key) && filter.insert(key).is_err());
+        let absent = absent.expect("a key without room");
+        assert_eq!(filter.insert(&absent), Err(InsertError::Full));
+        assert_eq!(filter.insert_for(&absent, 1), Err(InsertError::Full));
+        assert_eq!(filter.insert_unique(&absent), Err(InsertError::Full));
+        let error = filter.insert_batch([absent; 9]).expect_err("no room");
+        assert!(error.failures().eq((0..9).map(|position| (position, InsertError::Full))));
+        assert_eq!((error.added(), error.tried()), (0, 9));
+        let error = filter.insert_unique_batch(&[0, absent], &mut [false; 2]).expect_err("no room");
+        let failures: Vec<_> = error.failures().collect();
+        assert_eq!(failures, [(1, InsertError::Full)], "window {window}");
+        assert_eq!((error.added(), error.tried(), error.is_complete()), (0, 2, true));
+        assert_eq!(filter.insert_unique_mask(&[absent, 0]).refused, 1);
+        assert!(fitted.iter().all(|key| filter.contains(key)));
+        // What has expired makes room, without a sweep.
+        for _ in 0..=window {
+            filter.advance();
+        }
+        assert_eq!(filter.insert(&absent), Ok(filter.generation()));
+    }
+}
+
+/// Copies that a suspended call adds in the last generation in which their stamp is not swept: they
+/// are not found, and yet no insert takes their place or looks for room for ever.
+fn late_copies_fill_their_buckets<G: Subject>() {
+    for layout in layouts::<G>(1) {
+        let filter = builder::<G>(100, 1).layout(layout).build().expect("a small filter");
+        let key = 7;
+        let late_keys = (0..20).map(|number| {
+            if number == 0 {
+                (0..3).for_each(|_| _ = filter.advance());
+            }
+            key
+        });
+        let error = filter.insert_batch(late_keys).expect_err("more copies than slots");
+        let reasons: Vec<_> = error.failures().map(|(_, reason)| reason).collect();
+        assert!(reasons.iter().all(|reason| *reason == InsertError::TooManyCopies), "{layout:?}");
+        assert!((2..=12).contains(&(20 - reasons.len())), "{layout:?}: {reasons:?}");
+        assert_eq!(filter.count(&key), 0);
+        assert_eq!(filter.insert(&key), Err(InsertError::TooManyCopies));
+        // It replaces one of the late copies.
+        assert!(!filter.insert_evicting(&key), "a visible item was replaced");
+        assert!(filter.contains(&key));
     }
 }

@@ -206,8 +206,8 @@ fn an_item_is_accepted_once_in_a_window<G: Subject>() {
     }
 }
 
-/// Items that some thread refreshes in every generation are found throughout, in the filter and in
-/// its clones.
+/// Items that some thread refreshes in every generation are found throughout, in the filter, in its
+/// clones, and in its snapshots, whatever generation begins meanwhile.
 fn what_is_refreshed_in_time_is_always_found<G: Subject>() {
     let _watchdog = Watchdog::new("what_is_refreshed_in_time_is_always_found");
     let filter = builder::<G>(400, 1).build().expect("a small filter");
@@ -226,6 +226,16 @@ fn what_is_refreshed_in_time_is_always_found<G: Subject>() {
             while !stop.load(Relaxed) {
                 let copy = filter.clone();
                 assert!(keys.iter().all(|key| copy.contains(key)));
+            }
+        });
+        #[cfg(feature = "std")]
+        scope.spawn(|| {
+            while !stop.load(Relaxed) {
+                let before = filter.generation();
+                let loaded = Filter::<Expiring, G>::loader().bytes(&filter.to_bytes());
+                let (loaded, after) = (loaded.expect("its own bytes"), filter.generation());
+                assert!((before..=after).contains(&loaded.generation()));
+                assert!(keys.iter().all(|key| loaded.contains(key)));
             }
         });
         // Others come and go, and make items move.

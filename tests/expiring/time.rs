@@ -26,6 +26,7 @@ on_both_engines! {
     a_clone_goes_on_with_the_time,
     without_a_time_to_live_nothing_is_due,
     no_time_is_too_long,
+    readings_agree_with_a_model,
 }
 
 /// Returns a filter with an interval of 10 seconds and a window of 5.
@@ -162,6 +163,46 @@ fn threads_may_tick_at_once<G: Subject>() {
     let count = begun.len() as u64;
     assert_eq!(begun, (first + 1..=first + count).collect::<Vec<_>>());
     assert!((1..=clock.into_inner() / 10).contains(&count), "{count} generations");
+}
+
+/// Random readings by either call, between generations that `advance` begins, and in clones.
+fn readings_agree_with_a_model<G: Subject>() {
+    const INTERVAL: u64 = 10;
+    for window in [1_u32, 5, 13, 253] {
+        let all = u64::from(window) + 1;
+        let builder = builder::<G>(10, window);
+        let builder = builder.time_to_live(Duration::from_secs(INTERVAL * u64::from(window)));
+        let mut filter = builder.build().expect("a small filter");
+        let (mut rng, mut now, mut clock) = (rng(window.into()), filter.generation(), 1_000);
+        // When the present generation began, if the clock was read since.
+        let mut begun = None;
+        for _ in 0..scaled(300, 3_000) {
+            match rng.random_range(0..9) {
+                0..3 => {
+                    now += 1;
+                    assert_eq!(filter.advance(), now);
+                    begun = None;
+                }
+                3..6 => {
+                    clock += rng.random_range(0..INTERVAL * 2);
+                    let is_due = clock - *begun.get_or_insert(clock) >= INTERVAL;
+                    if is_due {
+                        (now, begun) = (now + 1, Some(clock));
+                    }
+                    assert_eq!(tick(&filter, clock), is_due.then_some(now));
+                }
+                6..8 => {
+                    clock += rng.random_range(0..INTERVAL * 4);
+                    let start = *begun.get_or_insert(clock);
+                    let due = ((clock - start) / INTERVAL).min(all);
+                    begun = Some(if due == all { clock } else { start + due * INTERVAL });
+                    now += due;
+                    assert_eq!(filter.advance_to(|| Duration::from_secs(clock)), now);
+                }
+                _ => filter = filter.clone(),
+            }
+        }
+    }
 }
 
 /// Many restarts within an interval do not keep an item alive.

@@ -9,16 +9,15 @@ use std::{
 };
 
 use crate::common::{
-    Subject, Watchdog,
+    Watchdog,
     kind::{Kind, Of},
     rng, scaled, settings,
     suite::on_permanent_kinds,
 };
-use guira::{BuildError, CuckooFilter, Hashed, InsertBatchError, InsertError, Layout};
+use guira::{BuildError, CuckooFilter, Hashed, InsertError, Layout};
 use rand::RngExt;
 
 on_permanent_kinds! {
-    the_limit_is_kept,
     a_batch_in_full_buckets_keeps_the_limit,
     overlapping_inserts_exceed_the_limit_by_one_per_thread,
     a_limit_of_zero_is_an_error,
@@ -26,38 +25,6 @@ on_permanent_kinds! {
 
 fn limited<K: Kind>(layout: Layout, capacity: usize, limit: usize) -> Of<K> {
     K::limited(settings::<K>(capacity, layout, 11), limit).build().expect("a small filter")
-}
-
-/// Each way to insert stops at the limit, and goes on after a removal.
-fn the_limit_is_kept<K: Kind>() {
-    for layout in K::layouts() {
-        let slots = layout.slots_per_bucket() as usize;
-        // In a growing filter, copies take at most half of the slots in any case.
-        let least = K::Growth::copy_limits(layout)[0];
-        for limit in (1..=least).chain([2 * slots, 1_000]) {
-            let filter = limited::<K>(layout, 20_000, limit);
-            // Alone, it gets as many as fit.
-            let copies = limit.min(K::Growth::copy_limits_alone(layout)[1]);
-            let accepted = (0..50).filter(|_| K::add(&filter, 1).is_ok()).count();
-            assert_eq!((accepted, filter.count(&1_u64), filter.len()), (copies, copies, copies));
-            assert_eq!(K::add(&filter, 1), Err(InsertError::TooManyCopies));
-            assert_eq!(K::add_unique(&filter, 1), Ok(false));
-            assert!(K::take(&filter, 1));
-            let added = |batch: Result<(), InsertBatchError>| batch.map_err(|error| error.added());
-            assert_eq!(added(K::add_batch(&filter, &[1; 3])), Err(1));
-            // Copies that fill their buckets may be in the way of others.
-            filter.clear();
-            assert_eq!(added(K::add_batch(&filter, &[2; 50])), Err(copies));
-            filter.clear();
-            let hashes = [Hashed(3); 50];
-            assert_eq!(added(K::insert_batch(&filter, &hashes, &[0; 50])), Err(copies));
-            assert_eq!(K::insert(&filter, &hashes[0], 0), Err(InsertError::TooManyCopies));
-            let copy = filter.clone();
-            assert_eq!(K::insert(&copy, &hashes[0], 0), Err(InsertError::TooManyCopies));
-            filter.clear();
-            assert_eq!(K::add(&filter, 1), Ok(()));
-        }
-    }
 }
 
 /// Near the capacity, most inserts of a batch search for room, those of one item too.

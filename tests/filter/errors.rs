@@ -8,7 +8,7 @@ use std::{
 };
 
 use crate::common::{
-    kind::{Kind, Of},
+    kind::{Kind, Of, new},
     settings,
     suite::on_all_kinds,
 };
@@ -82,7 +82,7 @@ fn invalid_rates<K: Kind>() {
     for rate in wrong {
         for layout in [None, K::layouts().pop()] {
             let builder = match layout {
-                None => Filter::<K::Contents, K::Growth>::builder().capacity(100),
+                None => new::<K>().capacity(100),
                 Some(layout) => settings::<K>(100, layout, 1),
             };
             match builder.false_positive_rate(rate).build() {
@@ -310,7 +310,7 @@ impl Hash for Unhashable {
 /// Calls every operation with items of which one in the middle of each batch panics. Checks that
 /// the filter still counts correctly, finds its items, and can be filled and emptied.
 fn a_hash_that_panics_leaves_the_filter_usable<K: Kind>() {
-    let builder = Filter::<K::Contents, K::Growth>::builder().capacity(300).seed(1);
+    let builder = new::<K>().capacity(300).seed(1);
     let filter: &Of<K> = &builder.build().expect("small");
     let good: &[Unhashable] = &(0..200).map(|number| Unhashable(number, false)).collect::<Vec<_>>();
     let (bad, mixed) = (&Unhashable(150, true), &mut good.to_vec());

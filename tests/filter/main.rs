@@ -12,11 +12,11 @@ use std::hash::BuildHasher;
 
 use common::{
     Subject,
-    kind::{Kind, Of},
+    kind::{Kind, Of, new},
     settings,
     suite::{on_all_kinds, on_both_engines},
 };
-use guira::{Filter, FromSeed, Hashed, Layout, StableHashBuilder, kind::Set};
+use guira::{FromSeed, Hashed, Layout, StableHashBuilder, kind::Set};
 
 on_all_kinds! {
     items_are_their_hashes,
@@ -32,7 +32,7 @@ on_both_engines! {
 
 /// A filter with the default hasher.
 fn filter<K: Kind>(capacity: usize, seed: u64) -> Of<K> {
-    let builder = Filter::<K::Contents, K::Growth>::builder().capacity(capacity).seed(seed);
+    let builder = new::<K>().capacity(capacity).seed(seed);
     builder.build().expect("a small filter")
 }
 
@@ -100,7 +100,7 @@ fn likeliest_positives<K: Kind>() -> Layout {
 
 /// The false positives of a filter that is half full.
 fn positives<K: Kind>(hasher: Option<u64>, seed: Option<u64>) -> Vec<u64> {
-    let builder = Filter::<K::Contents, K::Growth>::builder().capacity(1_000);
+    let builder = new::<K>().capacity(1_000);
     let layout = likeliest_positives::<K>();
     let builder = K::settings(builder.layout(layout), layout, 0);
     let builder = seed.into_iter().fold(builder, guira::FilterBuilder::seed);
@@ -128,7 +128,7 @@ fn the_seed_seeds_the_mixing<K: Kind>() {
 /// Huge pages affect the speed alone.
 fn huge_pages_change_nothing<K: Kind>() {
     for wanted in [false, true] {
-        let builder = Filter::<K::Contents, K::Growth>::builder().capacity(2_000_000);
+        let builder = new::<K>().capacity(2_000_000);
         let filter = builder.huge_pages(wanted).seed(1).build().expect("a filter of 4 MB");
         (0..1_000).for_each(|key| K::add(&filter, key).expect("room"));
         assert!((0..1_000_u64).all(|key| filter.contains(&key)));

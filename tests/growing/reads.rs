@@ -44,21 +44,9 @@ trait Read: Kind<Growth = Growing> {
         Filter::<Self::Contents, Growing>::builder().capacity(1).layout(layout)
     }
 
-    fn now(_filter: &Of<Self>) -> u64 {
-        0
-    }
-
     fn generation(_tag: Self::Tag) -> u64 {
         0
     }
-
-    fn refresh(_filter: &Of<Self>, _key: u64) -> bool {
-        true
-    }
-
-    fn advance(_filter: &Of<Self>) {}
-
-    const EXPIRES: bool = false;
 }
 
 impl Read for GrowingSets {
@@ -82,23 +70,9 @@ impl Read for GrowingExpiringSets {
         Filter::builder().capacity(1).layout(layout).window(WINDOW as u32)
     }
 
-    fn now(filter: &Of<Self>) -> u64 {
-        filter.generation()
-    }
-
     fn generation(tag: u64) -> u64 {
         tag
     }
-
-    fn refresh(filter: &Of<Self>, key: u64) -> bool {
-        filter.refresh(&key)
-    }
-
-    fn advance(filter: &Of<Self>) {
-        filter.advance();
-    }
-
-    const EXPIRES: bool = true;
 }
 
 /// What a writer tells.
@@ -172,14 +146,14 @@ impl<K: Read> Scene<K> {
                 removals += 1;
                 // A refresh may have taken the slot of an alias.
                 let removed = K::remove(filter, &key(writer, nth - 8), tag);
-                assert!(removed || K::EXPIRES, "an item was lost");
+                assert!(removed || !K::IS_PERMANENT, "an item was lost");
                 refused += u64::from(!removed);
             }
             told.end.store(nth + 1, Release);
             since += 1;
             // A quarter of the items that are present.
             let present = nth - told.first.load(Relaxed);
-            if K::EXPIRES && since > 300.max(present / 4) {
+            if !K::IS_PERMANENT && since > 300.max(present / 4) {
                 since = 0;
                 self.begin_generation(writer);
             }
@@ -254,13 +228,25 @@ impl<K: Read> Scene<K> {
         128 + 64
     }
 
-    /// Every clone has what was there before, and is still there afterwards.
+    /// A clone, or a filter that was loaded from a snapshot.
+    fn copy(&self, is_saved: bool) -> Of<K> {
+        #[cfg(feature = "std")]
+        if is_saved {
+            let loader = Filter::<K::Contents, Growing>::loader();
+            return loader.bytes(&self.filter.to_bytes()).expect("its own bytes");
+        }
+        #[cfg(not(feature = "std"))]
+        let _ = is_saved;
+        self.filter.clone()
+    }
+
+    /// Every copy has what was there before, and is still there afterwards.
     fn clone_it(&self, rng: &mut SmallRng) {
         let _stop = StopOnPanic(&self.stop);
         let told = &self.told[rng.random_range(0..2)];
         let writer = u64::from(!std::ptr::eq(told, &raw const self.told[0]));
         let end = told.end.load(Acquire);
-        let copy = self.filter.clone();
+        let copy = self.copy(rng.random());
         let first = told.first.load(Acquire);
         let latest = first.max(end.saturating_sub(1_000))..end;
         let mut stay = latest.filter(|nth| nth % 4 != 3);

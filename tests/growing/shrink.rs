@@ -36,6 +36,8 @@ fn shrinks_after_removals(items: u64, rate: f64) {
         positives as f64 / queries as f64,
     );
     assert!(ratio <= 1.5, "{ratio}");
+    let capacity = filter.capacity() as u64;
+    assert!(capacity <= (left + left / 8).max(10_100), "{capacity} for {left}");
     assert!(filter.false_positive_rate() <= rate);
     let expected = rate * queries as f64;
     assert!((positives as f64) < expected + 5.0 * expected.sqrt(), "{positives} {expected}");

@@ -1,5 +1,5 @@
 //! Programs of a few threads on tiny filters, and a check of whether the history of their calls
-//! conforms to a specification: a [multiset], or one whose items have [ages].
+//! conforms to a [specification](spec).
 
 #![allow(
     dead_code,
@@ -7,61 +7,23 @@
     reason = "some of it serves only real threads, or only shuttle"
 )]
 
-pub mod ages;
-pub mod aging;
-pub mod lasting;
 #[cfg(shuttle)]
 pub mod modelled;
-pub mod multiset;
-mod program;
+pub mod program;
 #[cfg(not(shuttle))]
 pub mod real;
-mod run;
-mod sights;
-mod splitting;
-mod table;
-mod target;
+pub mod run;
+pub mod sights;
+pub mod slots;
+pub mod spec;
+pub mod world;
 
 use std::{
     env,
     fmt::{Debug, Write},
-    sync::Arc,
 };
 
-pub use aging::Aging;
-pub use multiset::{Action, Answer, CLASSES, Class, Counts};
-pub use program::{Kind, Program, Step};
-pub use run::Run;
-pub use sights::Sights;
-pub use splitting::Splitting;
-pub use table::{OneTable, TableWorld};
-pub use target::Target;
-
 use todc_utils::{Action as Moment, History, Specification, WGLChecker};
-
-/// A tiny filter, filled and ready, and a program for threads that use it.
-pub trait Scene: Sized + Send + Sync {
-    type Program: Send + Sync + 'static;
-    type Event: Copy + Send;
-
-    /// The program with this number, for this many threads: always the same.
-    fn program(number: u64, threads: usize) -> Self::Program;
-
-    /// Makes the filter of a program, and fills it.
-    fn new(program: &Arc<Self::Program>) -> Self;
-
-    /// The number of the program.
-    fn number(&self) -> u64;
-
-    /// Performs the steps of one thread.
-    fn perform(&self, thread: usize) -> Vec<Self::Event>;
-
-    /// Checks the history, then the filter that it left. Returns what there was to see.
-    fn check(&self, events: &[Self::Event]) -> Sights;
-
-    /// Fails if all programs together did not provoke what they are meant to.
-    fn assert_telling(sights: &Sights);
-}
 
 /// A call on a class of items: its thread, the moments of its start and its end, and its answer.
 #[derive(Clone, Copy, Debug)]

@@ -11,7 +11,9 @@ use shuttle::{
     thread,
 };
 
-use super::{Scene, Sights, programs, variable};
+use super::{
+    program::Program, programs, run::Run, sights::Sights, spec::Event, variable, world::Tiny,
+};
 
 /// Programs of each test, unless `GUIRA_PROGRAMS` says otherwise.
 const PROGRAMS: u64 = 4_000;
@@ -19,9 +21,9 @@ const PROGRAMS: u64 = 4_000;
 const SCHEDULES: u64 = 40;
 
 /// Runs a program once, on threads that shuttle schedules.
-pub fn run_once<S: Scene>(program: &Arc<S::Program>, threads: usize) -> Sights {
-    let scene = &S::new(program);
-    let histories: Vec<Vec<S::Event>> = thread::scope(|scope| {
+pub fn run_once<S: Tiny>(program: &Arc<Program<S>>, threads: usize) -> Sights {
+    let scene = &Run::new(program);
+    let histories: Vec<Vec<Event>> = thread::scope(|scope| {
         let threads: Vec<_> =
             (0..threads).map(|thread| scope.spawn(move || scene.perform(thread))).collect();
         threads.into_iter().map(|thread| thread.join().expect("no thread panics")).collect()
@@ -30,12 +32,12 @@ pub fn run_once<S: Scene>(program: &Arc<S::Program>, threads: usize) -> Sights {
 }
 
 /// Runs each program under a scheduler made from a seed and a number of schedules.
-fn run<S: Scene + 'static, R: Scheduler + 'static>(scheduler: impl Fn(u64, usize) -> R) {
+fn run<S: Tiny + 'static, R: Scheduler + 'static>(scheduler: impl Fn(u64, usize) -> R) {
     let schedules = variable("GUIRA_SCHEDULES").unwrap_or(SCHEDULES) as usize;
     let sights = Arc::new(Mutex::new(Sights::default()));
     for number in programs(PROGRAMS) {
         let threads = 2 + usize::from(number % 3 == 0);
-        let program = Arc::new(S::program(number, threads));
+        let program = Arc::new(Program::<S>::numbered(number, threads));
         let seen = Arc::clone(&sights);
         let runner = Runner::new(scheduler(number, schedules), Config::new());
         let run = || runner.run(move || *seen.lock().unwrap() += run_once::<S>(&program, threads));
@@ -44,15 +46,15 @@ fn run<S: Scene + 'static, R: Scheduler + 'static>(scheduler: impl Fn(u64, usize
             resume_unwind(panic)
         });
     }
-    S::assert_telling(&sights.lock().unwrap());
+    sights.lock().unwrap().assert_telling::<S>();
 }
 
 /// Random schedules.
-pub fn random<S: Scene + 'static>() {
+pub fn random<S: Tiny + 'static>() {
     run::<S, _>(RandomScheduler::new_from_seed);
 }
 
 /// Schedules of probabilistic concurrency testing (PCT).
-pub fn pct<S: Scene + 'static>() {
+pub fn pct<S: Tiny + 'static>() {
     run::<S, _>(|seed, schedules| PctScheduler::new_from_seed(seed, 3, schedules));
 }

@@ -1,9 +1,19 @@
 //! Random programs: what a filter is filled with, and what each thread does.
 
+use std::sync::Arc;
+
 use rand::{RngExt, rngs::SmallRng};
 
-use super::{Action, CLASSES, Target, target::Slot};
+use super::{
+    slots::{FIRST, Slot as _},
+    spec::{Action, CLASSES, START, Slot, WINDOW},
+    world::{Tiny, World},
+};
 use crate::common::rng;
+
+/// Largest number of advances in a program. With more, a slot that a suspended insert adds could be
+/// visible once more.
+const MAX_ADVANCES: usize = 2;
 
 /// One step of a thread's program.
 #[derive(Clone, Copy, Debug)]
@@ -15,41 +25,47 @@ pub struct Step {
 }
 
 /// A world, its filling, and the steps of each thread.
-pub struct Program<T: Target> {
+pub struct Program<S: Tiny> {
     pub number: u64,
-    pub world: T::World,
-    /// The classes to insert before the threads start.
-    pub filling: Vec<usize>,
+    pub world: Arc<World<S>>,
+    /// The classes to insert before the threads start, each in a generation.
+    pub filling: Vec<Slot>,
     pub threads: Vec<Vec<Step>>,
 }
 
-/// The actions, in the order of the weights of [`Slot::KINDS`].
-const ACTIONS: [Action; 9] = [
+/// The actions, in the order of the weights of [`slots::Slot::KINDS`](super::slots::Slot::KINDS).
+const ACTIONS: [Action; 13] = [
     Action::Contains,
     Action::Count,
-    Action::Insert,
+    Action::Insert(0),
     Action::InsertUnique,
     Action::Remove,
     Action::Get,
     Action::Values,
     Action::ContainsValue,
     Action::Replace(0),
+    Action::Refresh,
+    Action::Sweep,
+    Action::Advance,
+    Action::Split,
 ];
 
 /// A kind of threads, by the weights of [`ACTIONS`].
 pub type Kind = [u32; ACTIONS.len()];
 
-impl<T: Target> Program<T> {
+impl<S: Tiny> Program<S> {
     /// The program with this number, for this many threads: always the same.
     pub fn numbered(number: u64, threads: usize) -> Self {
         let mut rng = rng(number);
-        let world = T::world(&mut rng);
+        let world = Arc::new(S::world(&mut rng));
         // Most actions concern two classes.
         let first = rng.random_range(0..CLASSES);
         let hot = [first, (first + rng.random_range(1..CLASSES)) % CLASSES];
         let focus = Focus { hot, aside: rng.random_bool(0.5) };
-        let filling = filling::<T>(&mut rng, &world, &focus);
-        let threads = (0..threads).map(|index| thread::<T>(&mut rng, &focus, index)).collect();
+        let filling = filling::<S>(&mut rng, world.slots, &focus);
+        let mut advances = 0;
+        let threads =
+            (0..threads).map(|index| thread::<S>(&mut rng, &focus, index, &mut advances)).collect();
         Self { number, world, filling, threads }
     }
 }
@@ -76,11 +92,11 @@ impl Focus {
     }
 }
 
-/// What to fill a filter with: mostly so that one to three slots stay empty.
-fn filling<T: Target>(rng: &mut SmallRng, world: &T::World, focus: &Focus) -> Vec<usize> {
-    let slots = T::slots(world);
+/// What to fill a filter with: mostly so that one to three slots stay empty. One that grows gets so
+/// much that the threads find some room, or none.
+fn filling<S: Tiny>(rng: &mut SmallRng, slots: u32, focus: &Focus) -> Vec<Slot> {
     let copies = match rng.random_range(0..8) {
-        _ if T::GROWS => rng.random_range(T::fillings(slots)),
+        _ if S::GROWS => rng.random_range(slots * 3 / 4..=slots + 2),
         0 => slots / 4,
         1 => slots / 2,
         2 => slots,
@@ -88,29 +104,42 @@ fn filling<T: Target>(rng: &mut SmallRng, world: &T::World, focus: &Focus) -> Ve
     };
     // Now and then one class fills its buckets.
     let monotonous = rng.random_bool(0.1);
-    let class = |_| match monotonous {
-        true => focus.hot[1],
-        false if T::GROWS => rng.random_range(0..CLASSES),
-        false => focus.class(rng, false),
+    let slot = |_| {
+        let class = match monotonous {
+            true => focus.hot[1],
+            false if S::GROWS => rng.random_range(0..CLASSES),
+            false => focus.class(rng, false),
+        };
+        (class, if S::Payload::EXPIRES { rng.random_range(FIRST..=START) } else { START })
     };
-    let mut filling: Vec<usize> = (0..copies).map(class).collect();
+    let mut filling: Vec<Slot> = (0..copies.max(1)).map(slot).collect();
     if focus.aside {
-        filling[0] = focus.hot[0];
+        filling[0].0 = focus.hot[0];
     }
     filling
 }
 
 /// The steps of a thread: the first one mostly reads, the others write.
-fn thread<T: Target>(rng: &mut SmallRng, focus: &Focus, index: usize) -> Vec<Step> {
+fn thread<S: Tiny>(
+    rng: &mut SmallRng,
+    focus: &Focus,
+    index: usize,
+    advances: &mut usize,
+) -> Vec<Step> {
+    let kinds = <S::Payload>::KINDS;
     let reads = index == 0 && rng.random_bool(0.75);
-    let kind = if reads { 0 } else { rng.random_range(1..<T::Slot as Slot>::KINDS.len()) };
-    let length = rng.random_range(2..=5);
+    let kind = if reads { 0 } else { rng.random_range(1..kinds.len()) };
+    let length = rng.random_range(2..=if S::Payload::EXPIRES { 4 } else { 5 });
     // Some threads concern a single class.
     let only = rng.random_bool(0.25).then(|| focus.class(rng, reads));
-    let step = |_| Step {
-        action: weighted(rng, <T::Slot as Slot>::KINDS[kind]),
-        class: only.unwrap_or_else(|| focus.class(rng, reads)),
-        way: rng.random_range(0..2),
+    let step = |_| {
+        let mut action = weighted(rng, kinds[kind]);
+        if action == Action::Advance {
+            *advances += 1;
+            action = if *advances > MAX_ADVANCES { Action::Sweep } else { action };
+        }
+        let class = only.unwrap_or_else(|| focus.class(rng, reads));
+        Step { action, class, way: rng.random_range(0..2) }
     };
     (0..length).map(step).collect()
 }
@@ -121,6 +150,7 @@ fn weighted(rng: &mut SmallRng, weights: Kind) -> Action {
     for (action, weight) in ACTIONS.into_iter().zip(weights) {
         if point < weight {
             return match action {
+                Action::Insert(_) => Action::Insert(rng.random_range(0..=WINDOW)),
                 Action::Replace(_) => Action::Replace(rng.random_range(0..CLASSES)),
                 action => action,
             };

@@ -6,7 +6,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Scene, Sights, programs, variable};
+use super::{
+    program::Program, programs, run::Run, sights::Sights, spec::Event, variable, world::Tiny,
+};
 use crate::common::{self, churn::StopOnPanic, races::Gate};
 
 /// How long a test runs, and how many programs it runs at least, unless a number is given.
@@ -17,18 +19,18 @@ const BATCH: usize = 64;
 
 /// Performs the steps of one thread.
 #[cfg(not(guira_steps))]
-fn perform<S: Scene>(scene: &S, thread: usize) -> Vec<S::Event> {
+fn perform<S: Tiny>(scene: &Run<S>, thread: usize) -> Vec<Event> {
     scene.perform(thread)
 }
 
 /// Performs the steps of one thread, with random delays.
 #[cfg(guira_steps)]
-fn perform<S: Scene>(scene: &S, thread: usize) -> Vec<S::Event> {
+fn perform<S: Tiny>(scene: &Run<S>, thread: usize) -> Vec<Event> {
     use std::hint::spin_loop;
 
     use rand::RngExt;
 
-    let mut rng = common::rng(scene.number() * 8 + thread as u64);
+    let mut rng = common::rng(scene.program.number * 8 + thread as u64);
     let delay = move |_| match rng.random_range(0..64_u32) {
         0 => thread::yield_now(),
         1..16 => (0..rng.random_range(0..1000)).for_each(|_| spin_loop()),
@@ -38,12 +40,12 @@ fn perform<S: Scene>(scene: &S, thread: usize) -> Vec<S::Event> {
 }
 
 /// Runs programs one after another, each on all threads together, and checks their histories.
-fn run_batch<S: Scene>(programs: &[u64], threads: usize) -> Sights {
-    let scene = |&number| S::new(&Arc::new(S::program(number, threads)));
-    let scenes: Vec<S> = programs.iter().map(scene).collect();
+fn run_batch<S: Tiny>(programs: &[u64], threads: usize) -> Sights {
+    let scene = |&number| Run::<S>::new(&Arc::new(Program::numbered(number, threads)));
+    let scenes: Vec<Run<S>> = programs.iter().map(scene).collect();
     // The threads wait for one another before each program, so that their calls overlap.
     let (gate, failed) = (Gate::new(threads), AtomicBool::new(false));
-    let part = |thread| -> Option<Vec<Vec<S::Event>>> {
+    let part = |thread| -> Option<Vec<Vec<Event>>> {
         let _stop = StopOnPanic(&failed);
         let perform = |scene| gate.pass(&failed).then(|| perform(scene, thread));
         scenes.iter().map(perform).collect()
@@ -57,7 +59,7 @@ fn run_batch<S: Scene>(programs: &[u64], threads: usize) -> Sights {
     let histories = histories.expect("no thread has failed");
     let mut sights = Sights::default();
     for (round, scene) in scenes.iter().enumerate() {
-        let events: Vec<S::Event> =
+        let events: Vec<Event> =
             histories.iter().flat_map(|history| &history[round]).copied().collect();
         sights += scene.check(&events);
     }
@@ -65,7 +67,7 @@ fn run_batch<S: Scene>(programs: &[u64], threads: usize) -> Sights {
 }
 
 /// Runs programs on this many threads, until the time is up.
-pub fn run<S: Scene>(threads: usize) {
+pub fn run<S: Tiny>(threads: usize) {
     let programs: Vec<u64> = programs(50_000).collect();
     let patience = Duration::from_secs(180 + programs.len() as u64 / 100);
     let _watchdog = common::Watchdog::patient("linearizability", patience);
@@ -77,5 +79,5 @@ pub fn run<S: Scene>(threads: usize) {
             break;
         }
     }
-    S::assert_telling(&sights);
+    sights.assert_telling::<S>();
 }

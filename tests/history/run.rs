@@ -5,23 +5,27 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering::SeqCst},
 };
 
-use guira::InsertError;
-
-use super::{
-    Action, Answer, CLASSES, Counts, Program, Scene, Sights, Target,
-    multiset::{Event, is_linearizable},
-    program::Step,
-    show,
-    target::{Placement, Slot},
+use guira::{
+    InsertError,
+    raw::{Clock as _, Table},
 };
 
-/// A program with its filter, filled and ready.
-pub struct Run<T: Target> {
-    pub program: Arc<Program<T>>,
-    target: T,
-    filled: Counts,
-    /// How many copies each thread owns at the start: no other thread removes these.
-    owned: Vec<Counts>,
+use super::{
+    program::{Program, Step},
+    show,
+    sights::Sights,
+    slots::{FIRST, STAMP_BITS, Slot as _},
+    spec::{Action, Answer, CLASSES, Event, START, Slot, WINDOW, is_linearizable},
+    world::{Placement, Tiny},
+};
+
+/// A program with its table, filled and ready.
+pub struct Run<S: Tiny> {
+    pub program: Arc<Program<S>>,
+    table: Table<S>,
+    filled: Vec<Slot>,
+    /// The copies that each thread owns at the start: no other thread removes these.
+    owned: Vec<Vec<Slot>>,
     pub placement: Placement,
     growth: usize,
     /// Orders starts and ends of calls. It orders more than an ordinary program would: loom checks
@@ -29,141 +33,174 @@ pub struct Run<T: Target> {
     clock: AtomicUsize,
 }
 
-impl<T: Target + 'static> Scene for Run<T> {
-    type Program = Program<T>;
-    type Event = Event;
-
-    fn program(number: u64, threads: usize) -> Program<T> {
-        Program::numbered(number, threads)
-    }
-
-    /// Fills a new filter, and deals out most of its items to the threads.
-    fn new(program: &Arc<Program<T>>) -> Self {
-        let world = &program.world;
-        let target = T::new(world);
-        let mut filled = [0; CLASSES];
-        let mut owned = vec![[0; CLASSES]; program.threads.len() + 1];
-        for (deal, &class) in program.filling.iter().enumerate() {
-            // The last inserts of a filter that grows are left to the threads.
-            let full = T::GROWS && target.growth() > 0;
-            let answer = target.call(world, class, deal % 2, Action::Insert);
-            if answer == Answer::Insert(Ok(())) {
-                filled[class] += 1;
-                let owner = deal % owned.len();
-                owned[owner][class] += 1;
+impl<S: Tiny> Run<S> {
+    /// Fills a new table, and deals out most of its items to the threads.
+    pub fn new(program: &Arc<Program<S>>) -> Self {
+        let (world, table) = (&program.world, program.world.table());
+        let (mut filled, mut owned) = (Vec::new(), vec![Vec::new(); program.threads.len() + 1]);
+        for now in if S::Payload::EXPIRES { FIRST } else { START }..=START {
+            let of_now = program.filling.iter().filter(|slot| slot.1 == now).enumerate();
+            for (deal, &(class, _)) in of_now {
+                // The last inserts of a table that grows are left to the threads.
+                let full = S::growth(&table) > 0 && !S::Payload::EXPIRES;
+                let insert = Action::Insert(WINDOW);
+                if let Some(now) = world.call(&table, class, deal % 2, insert, None).added() {
+                    filled.push((class, now));
+                    let owner = deal % owned.len();
+                    owned[owner].push((class, now));
+                }
+                if full {
+                    break;
+                }
             }
-            if full {
-                break;
+            if now < START {
+                world.call(&table, 0, 0, Action::Advance, None);
             }
         }
-        let (placement, growth) = (target.placement(world), target.growth());
+        filled.sort_unstable();
+        let (placement, growth) = (world.placement(&table), S::growth(&table));
         let (program, clock) = (Arc::clone(program), AtomicUsize::new(0));
-        Self { program, target, filled, owned, placement, growth, clock }
+        Self { program, table, filled, owned, placement, growth, clock }
     }
 
-    fn number(&self) -> u64 {
-        self.program.number
+    fn call(&self, class: usize, way: usize, action: Action, own: Option<u64>) -> Answer {
+        self.program.world.call(&self.table, class, way, action, own)
     }
 
     /// Performs the steps of one thread. A removal or a replacement of what the thread does not
     /// own becomes a lookup.
-    fn perform(&self, thread: usize) -> Vec<Event> {
-        let world = &self.program.world;
-        let mut owned = self.owned[thread];
+    pub fn perform(&self, thread: usize) -> Vec<Event> {
+        let mut owned = self.owned[thread].clone();
         let mut events = Vec::with_capacity(self.program.threads[thread].len());
         for &Step { mut action, class, way } in &self.program.threads[thread] {
-            if matches!(action, Action::Remove | Action::Replace(_)) && owned[class] == 0 {
+            let mut own = owned.iter().rev().find(|slot| slot.0 == class).map(|slot| slot.1);
+            if matches!(action, Action::Remove | Action::Replace(_)) && own.is_none() {
                 action = Action::Contains;
             }
             let start = self.clock.fetch_add(1, SeqCst);
-            let answer = self.target.call(world, class, way, action);
+            let answer = self.call(class, way, action, own.take());
             let end = self.clock.fetch_add(1, SeqCst);
             count(&mut owned, class, answer);
-            events.push(Event { thread, start, end, class: T::class(world, class), answer });
+            let class = self.program.world.classes[class];
+            events.push(Event { thread, start, end, class, answer });
         }
         events
     }
 
-    fn check(&self, events: &[Event]) -> Sights {
-        let (number, filled) = (self.program.number, self.filled);
+    /// Checks the history, then the table that it left. Returns what there was to see.
+    pub fn check(&self, events: &[Event]) -> Sights {
+        let number = self.program.number;
         let fail = |what: &str| -> ! {
             panic!(
                 "{what}: program {number} (GUIRA_PROGRAM={number} runs it alone)\n{}{:?}",
-                show(&filled, events),
+                show(&self.filled, events),
                 self.program.world,
             )
         };
-        if !is_linearizable(filled, events) {
-            fail("not linearizable");
-        }
-        let placement = self.target.placement(&self.program.world);
-        let left = left(filled, events);
-        for (index, [here, there]) in placement.into_iter().enumerate() {
-            let class = T::class(&self.program.world, index);
-            let most =
-                if <T::Slot as Slot>::VALUED { left[index] } else { class.copies_found(left).1 };
-            let most = if class.ghosts { u8::MAX } else { most };
-            if !(left[index]..=most).contains(&((here + there) as u8)) {
-                fail("the filter does not hold what is left");
+        // What is left can be counted.
+        let (mut all, mut moment, mut visible) = (events.to_vec(), self.clock.load(SeqCst), 0);
+        for class in self.program.world.classes {
+            let answer = self.call(class.index, 0, Action::Count, None);
+            all.push(Event { thread: 9, start: moment, end: moment + 1, class, answer });
+            moment += 2;
+            if let Answer::Count(copies) = answer {
+                visible += copies as i64;
             }
         }
-        let grown = self.target.growth() > self.growth;
-        if !self.empties(left) {
-            fail("the filter cannot be emptied and filled again");
+        if !is_linearizable(&self.filled, &all) {
+            fail("not linearizable");
+        }
+        let placement = self.program.world.placement(&self.table);
+        let grown = S::growth(&self.table) > self.growth;
+        let is_right = if S::Payload::EXPIRES {
+            assert_eq!(self.table.clock().visible_slots(), Some(visible), "slots are miscounted");
+            self.expires(events)
+        } else {
+            self.holds(events, &placement) && self.empties(events)
+        };
+        if !is_right {
+            fail("the filter does not hold what is left, or cannot be emptied");
         }
         Sights::of(self, &placement, grown, events)
     }
 
-    fn assert_telling(sights: &Sights) {
-        sights.assert_telling_of(T::GROWS, <T::Slot as Slot>::VALUED);
+    /// What must be in the filter after these calls, in whatever order they took effect.
+    fn left(&self, events: &[Event]) -> [u8; CLASSES] {
+        let mut left = self.filled.clone();
+        for event in events {
+            count(&mut left, event.class.index, event.answer);
+        }
+        let mut counts = [0; CLASSES];
+        for slot in left {
+            counts[slot.0] += 1;
+        }
+        counts
     }
-}
 
-impl<T: Target> Run<T> {
+    /// Whether the copies of each class are what is left.
+    fn holds(&self, events: &[Event], placement: &Placement) -> bool {
+        let left = self.left(events);
+        self.program.world.classes.iter().zip(placement).all(|(class, [here, there])| {
+            let own = left[class.index];
+            let most = if S::Payload::VALUED { own } else { class.copies_found(left).1 };
+            let most = if class.ghosts { u8::MAX } else { most };
+            (own..=most).contains(&((here + there) as u8))
+        })
+    }
+
     /// Whether everything that is left can be removed, and one class then fills both of its
     /// buckets.
-    fn empties(&self, left: Counts) -> bool {
-        let world = &self.program.world;
-        let call = |class: usize, way, action| self.target.call(world, class, way, action);
+    fn empties(&self, events: &[Event]) -> bool {
+        let (left, classes) = (self.left(events), &self.program.world.classes);
         let removed = (0..CLASSES).all(|class| {
             (0..left[class]).all(|copy| {
-                call(class, usize::from(copy) % 2, Action::Remove) == Answer::Remove(true)
+                let way = usize::from(copy) % 2;
+                self.call(class, way, Action::Remove, Some(START)) == Answer::Remove(START, true)
             })
-        }) && (0..CLASSES).all(|class| {
-            let is_clean = !T::class(world, class).ghosts;
-            call(class, 0, Action::Contains) == Answer::Contains(false) || !is_clean
+        }) && classes.iter().all(|class| {
+            let answer = self.call(class.index, 0, Action::Contains, None);
+            answer == Answer::Contains(false) || class.ghosts
         });
-        let class = T::class(world, self.program.number as usize % CLASSES);
-        let fits = |_| call(class.index, 0, Action::Insert) == Answer::Insert(Ok(()));
+        let class = classes[self.program.number as usize % CLASSES];
+        let insert = || self.call(class.index, 0, Action::Insert(0), None);
         let fills = class.most.is_none_or(|most| {
-            (0..most).all(fits)
-                && call(class.index, 0, Action::Insert)
-                    == Answer::Insert(Err(InsertError::TooManyCopies))
+            (0..most).all(|_| insert().added().is_some())
+                && insert() == Answer::Insert(Err(InsertError::TooManyCopies))
         });
         removed && fills
     }
+
+    /// Whether everything expires, and is swept.
+    fn expires(&self, events: &[Event]) -> bool {
+        // A slot that was added late may have missed the first sweep.
+        let is_late = |event: &Event| {
+            matches!(event.answer, Answer::Insert(_)) && is_beside_an_advance(event, events)
+        };
+        let rounds = if events.iter().any(is_late) { 2 } else { 1 };
+        for _ in 0..rounds << STAMP_BITS {
+            self.call(0, 0, Action::Advance, None);
+        }
+        let occupied = (self.program.world.occupied)(&self.table);
+        occupied == 0 && self.table.clock().visible_slots() == Some(0)
+    }
 }
 
-/// What must be in the filter after these calls, in whatever order they took effect.
-fn left(filled: Counts, events: &[Event]) -> Counts {
-    let mut counts = filled;
-    for event in events {
-        count(&mut counts, event.class.index, event.answer);
-    }
-    counts
+/// Whether an advance of another thread overlapped a call.
+pub fn is_beside_an_advance(event: &Event, events: &[Event]) -> bool {
+    let is_advance = |other: &Event| matches!(other.answer, Answer::Advanced(_));
+    let mut others = events.iter().filter(|other| other.start != event.start);
+    others.any(|other| is_advance(other) && other.overlaps(event))
 }
 
-/// Counts what a call on a class adds and removes.
-fn count(counts: &mut Counts, class: usize, answer: Answer) {
-    match answer {
-        Answer::Insert(Ok(())) | Answer::InsertUnique(Ok(true)) | Answer::GetOrInsert(Ok(None)) => {
-            counts[class] += 1;
-        }
-        Answer::Remove(true) => counts[class] -= 1,
-        Answer::Replace(new, true) => {
-            counts[class] -= 1;
-            counts[new] += 1;
-        }
-        _ => {}
-    }
+/// Records what a call on a class adds and removes.
+fn count(slots: &mut Vec<Slot>, class: usize, answer: Answer) {
+    slots.extend(answer.added().map(|generation| (class, generation)));
+    let (removed, new) = match answer {
+        Answer::Remove(generation, true) => (generation, None),
+        Answer::Replace(new, true) => (START, Some(new)),
+        _ => return,
+    };
+    let place = slots.iter().rposition(|&slot| slot == (class, removed));
+    slots.remove(place.expect("it was there"));
+    slots.extend(new.map(|new| (new, START)));
 }

@@ -4,7 +4,13 @@ use std::{collections::BTreeMap, ops::AddAssign};
 
 use guira::InsertError;
 
-use super::{Answer, CLASSES, Run, Target, multiset::Event, target::Placement, variable};
+use super::{
+    run::{Run, is_beside_an_advance},
+    slots::Slot as _,
+    spec::{Answer, CLASSES, Event},
+    variable,
+    world::{Placement, Tiny},
+};
 
 /// Numbers of situations, over all executions.
 #[derive(Debug, Default)]
@@ -12,12 +18,12 @@ pub struct Sights(BTreeMap<String, usize>);
 
 impl Sights {
     /// Records that a situation occurred so many times.
-    pub fn add(&mut self, name: impl Into<String>, times: usize) {
+    fn add(&mut self, name: impl Into<String>, times: usize) {
         *self.0.entry(name.into()).or_default() += times;
     }
 
     /// How often a situation occurred.
-    pub fn times(&self, name: &str) -> usize {
+    fn times(&self, name: &str) -> usize {
         self.0.get(name).copied().unwrap_or(0)
     }
 }
@@ -30,26 +36,62 @@ impl AddAssign for Sights {
     }
 }
 
+/// The kinds of answers of tables whose slots expire.
+const KINDS: [&str; 15] = [
+    "hit",
+    "miss",
+    "none",
+    "one",
+    "several",
+    "inserted",
+    "refused",
+    "accepted",
+    "seen",
+    "refreshed",
+    "not refreshed",
+    "removed",
+    "not removed",
+    "swept",
+    "advanced",
+];
+
+/// The kind of an answer, if it is one of these.
+fn kind(answer: Answer) -> Option<&'static str> {
+    let kind = match answer {
+        Answer::Contains(hit) => usize::from(!hit),
+        Answer::Count(count) => 2 + count.min(2),
+        Answer::Insert(Ok(_)) => 5,
+        Answer::Insert(Err(_)) | Answer::InsertUnique(Err(_)) => 6,
+        Answer::InsertUnique(Ok(added)) => {
+            if added.is_some() {
+                7
+            } else {
+                8
+            }
+        }
+        Answer::Refresh(found) => 9 + usize::from(!found),
+        Answer::Remove(_, removed) => 11 + usize::from(!removed),
+        Answer::Swept => 13,
+        Answer::Advanced(_) => 14,
+        _ => return None,
+    };
+    Some(KINDS[kind])
+}
+
 impl Sights {
     /// The situations in one execution.
-    pub fn of<T: Target>(run: &Run<T>, after: &Placement, grown: bool, events: &[Event]) -> Self {
+    pub fn of<S: Tiny>(run: &Run<S>, after: &Placement, grown: bool, events: &[Event]) -> Self {
         let number = |wanted: &dyn Fn(&Event) -> bool| events.iter().filter(|e| wanted(e)).count();
-        let inserted = |e: &Event| {
-            matches!(
-                e.answer,
-                Answer::Insert(Ok(()))
-                    | Answer::InsertUnique(Ok(true))
-                    | Answer::GetOrInsert(Ok(None))
-            )
-        };
+        let inserted = |e: &Event| e.answer.added().is_some();
+        let removed = |e: &Event| matches!(e.answer, Answer::Remove(_, true));
         let replaced = |e: &Event| matches!(e.answer, Answer::Replace(_, true));
-        let changed = |e: &Event| inserted(e) || replaced(e) || e.answer == Answer::Remove(true);
+        let changed = |e: &Event| inserted(e) || replaced(e) || removed(e);
         let touches = |e: &Event, class: usize| {
             changed(e) && (e.class.index == class || e.answer == Answer::Replace(class, true))
         };
         let moved: [bool; CLASSES] = std::array::from_fn(|class| {
             let touched = events.iter().any(|e| touches(e, class));
-            !touched && !T::GROWS && after[class] != run.placement[class]
+            !touched && !S::GROWS && !S::Payload::EXPIRES && after[class] != run.placement[class]
         });
         let beside_move = |e: &Event| {
             moved[e.class.index] && events.iter().any(|other| inserted(other) && other.overlaps(e))
@@ -70,7 +112,7 @@ impl Sights {
             answers.contains(&e.answer)
         };
         let is_present = |e: &Event| {
-            matches!(e.answer, Answer::InsertUnique(Ok(false)) | Answer::GetOrInsert(Ok(Some(_))))
+            matches!(e.answer, Answer::InsertUnique(Ok(None)) | Answer::GetOrInsert(Ok(Some(_))))
         };
         let beside_replaced = |e: &Event| {
             let is_beside =
@@ -94,7 +136,7 @@ impl Sights {
             ("replaced", number(&replaced)),
             // Lookups that overlapped a replacement of a value of the same pair.
             ("beside replaced", number(&beside_replaced)),
-            ("removals", number(&|e| e.answer == Answer::Remove(true))),
+            ("removals", number(&removed)),
             ("full", number(&is_full)),
             ("too many", number(&|e| e.answer == Answer::Insert(Err(InsertError::TooManyCopies)))),
             ("unique present", number(&is_present)),
@@ -105,13 +147,33 @@ impl Sights {
         ] {
             sights.add(name, times);
         }
+        for event in events.iter().filter(|_| S::Payload::EXPIRES) {
+            if let Some(kind) = kind(event.answer) {
+                sights.add(kind, 1);
+                if is_beside_an_advance(event, events) {
+                    sights.add(format!("{kind} beside an advance"), 1);
+                }
+            }
+        }
         sights
     }
 
     /// Fails if the programs did not provoke what they are meant to.
-    pub fn assert_telling_of(&self, grows: bool, has_values: bool) {
+    pub fn assert_telling<S: Tiny>(&self) {
         println!("{self:?}");
+        let (grows, has_values) = (S::GROWS, S::Payload::VALUED);
         if variable("GUIRA_PROGRAM").is_some() {
+            return;
+        }
+        if S::Payload::EXPIRES {
+            // Under shuttle also beside an advance.
+            let is_enough = |name: &&str| {
+                let beside = self.times(&format!("{name} beside an advance"));
+                self.times(name) > 0 && (!cfg!(shuttle) || beside > 0)
+            };
+            let missing = KINDS.iter().find(|name| !is_enough(name));
+            assert!(missing.is_none(), "{missing:?}");
+            assert!(!grows || self.times("grown") > 0, "the tables did not grow");
             return;
         }
         let times = |name| self.times(name);

@@ -10,7 +10,7 @@ use std::{
 };
 
 use guira::{
-    InsertError, Layout,
+    Layout,
     raw::{Addressing, BucketLayout, Kernel, mix},
 };
 use rand::RngExt;
@@ -18,17 +18,17 @@ use rand::RngExt;
 use super::{
     SEED, buckets,
     common::{
-        Watchdog, capacity_of_kind,
-        chosen::neighbour,
-        churn::StopOnPanic,
+        Watchdog,
+        chosen::{mixing_seed, neighbour},
+        churn::{Plan, StopOnPanic, churn},
         for_every_layout,
         hashers::{self, Part},
-        kind::{Kind, Of, Sets},
+        kind::{Kind, Maker, Of, Sets},
         operations::Operations,
-        rng, scaled, settings,
-        suite::{on_all_kinds, on_kinds},
+        rng, scaled,
+        suite::{cloned, on_all_kinds, on_kinds},
     },
-    filter, kernels, mixing_seed,
+    filter, kernels,
 };
 
 on_all_kinds! {
@@ -62,7 +62,7 @@ impl Scene {
         let mut alone = HashMap::new();
         let (item, [left, right]) = loop {
             let item: u64 = rng.random();
-            let pair = (operations.pair)(&addressing, mix(item, mixing_seed()));
+            let pair = (operations.pair)(&addressing, mix(item, mixing_seed(SEED)));
             let [left, right] = pair.buckets;
             if left == right {
                 alone.insert(left, item);
@@ -74,8 +74,8 @@ impl Scene {
             }
         };
         let there = i64::from(right) - i64::from(left);
-        let alias = neighbour(item, mixing_seed(), (1 << 32, 0), (buckets, there));
-        let pair = |item| (operations.pair)(&addressing, mix(item, mixing_seed()));
+        let alias = neighbour(item, mixing_seed(SEED), (1 << 32, 0), (buckets, there));
+        let pair = |item| (operations.pair)(&addressing, mix(item, mixing_seed(SEED)));
         assert_eq!(pair(alias), guira::raw::Pair { buckets: [right, left], ..pair(item) });
         let drivers = [left, right].map(|bucket| alone[&bucket]);
         for driver in drivers {
@@ -156,86 +156,38 @@ fn no_kernel_misses_an_item_that_is_relocated() {
     }
 }
 
-/// A full filter, in which every insert moves items. One that grows has split most of its buckets,
-/// and has a cap.
-fn bounded<K: Kind>(layout: Layout, buckets: usize, kernel: Kernel) -> Of<K, Part> {
-    let larger = filter::<K>(layout, buckets, kernel);
-    let mut keys = 1 << 40..;
-    let first = larger.slots();
-    let is_small = |filter: &Of<K, Part>| filter.slots() < 2 * first + first / 2;
-    while K::GROWS && is_small(&larger) {
-        K::add(&larger, keys.next().expect("endless")).expect("room as it grows");
-    }
-    let cap = if K::GROWS { larger.size_in_bytes() - 1 } else { usize::MAX };
-    let builder = settings::<K>(capacity_of_kind::<K>(layout, buckets), layout, SEED);
-    let builder = hashers::identity(builder.max_bytes(cap)).kernel(kernel);
-    builder.build().expect("the cap has room for the first buckets")
-}
-
 /// Lookups find the items that stay while others move, with a tag that they have had.
 fn no_lookup_misses_an_item_that_moves_or_changes<K: Kind>() {
     let _watchdog = Watchdog::new("no_lookup_misses_an_item_that_moves_or_changes");
     let layouts = K::layouts();
     // Versions are copied; those of some batches are gathered; buckets are prefetched.
     for (third, buckets) in [(1, 3), (2, 20), (1, scaled(500, 20_000)), (2, scaled(900, 80_000))] {
+        let plan = Plan {
+            layout: layouts[layouts.len() * third / 3],
+            buckets,
+            readers: 1,
+            writers: 1,
+            reads: scaled(20_000, 100_000),
+            changes: 200,
+            copies: 0,
+            seed: SEED,
+        };
         // In a filter that grows, there are fewer ways to look up.
         if !K::GROWS || buckets < 100 {
-            for kernel in kernels() {
-                moved::<K>(&bounded::<K>(layouts[layouts.len() * third / 3], buckets, kernel));
+            for make in kernels().into_iter().map(by_kernel::<K>) {
+                churn::<K, Part>(make, &plan, &cloned::<K, Part>);
             }
         }
     }
 }
 
-fn moved<K: Kind>(filter: &Of<K, Part>) {
-    let mut rng = rng(6);
-    let (mut stay, mut go) = (Vec::new(), Vec::new());
-    loop {
-        let item: u64 = rng.random();
-        match K::add(filter, item) {
-            Ok(()) if stay.len() <= go.len() => stay.push(item),
-            Ok(()) => go.push(item),
-            Err(InsertError::TooManyCopies) => {}
-            Err(_) => break,
-        }
+/// What completes a builder of filters that are looked up by a kernel.
+fn by_kernel<K: Kind>(kernel: Kernel) -> Maker<K, Part> {
+    match kernel {
+        Kernel::Scalar => |builder| hashers::identity(builder).kernel(Kernel::Scalar),
+        Kernel::Avx2 => |builder| hashers::identity(builder).kernel(Kernel::Avx2),
+        _ => |builder| hashers::identity(builder).kernel(Kernel::Avx512),
     }
-    assert!(go.len() > 3, "{filter:?}");
-    let changing: Vec<u64> = stay.iter().copied().take(1_100).collect();
-    let tags = |key: u64| [key, !key].map(|key| K::tag_of(filter, key));
-    let (stop, rounds) = (AtomicBool::new(false), AtomicUsize::new(0));
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            let _stop = StopOnPanic(&stop);
-            while !stop.load(Acquire) {
-                let place = rng.random_range(..go.len());
-                assert!(K::take(filter, go[place]), "an item is lost");
-                // By moves, or in the place of the item that was removed.
-                let mut others = (0..).map(|_| rng.random::<u64>());
-                let fits = |item: &u64| K::add(filter, *item).is_ok();
-                go[place] = others.find(fits).expect("endless");
-                let key = changing[rng.random_range(..changing.len())];
-                for [from, to] in [[key, !key], [!key, key]] {
-                    let want = K::usual_want(filter, to);
-                    let _ = K::retag(filter, key, K::tag_of(filter, from), want);
-                }
-                rounds.fetch_add(1, Relaxed);
-            }
-        });
-        let _stop = StopOnPanic(&stop);
-        let batch: Vec<u64> = stay.iter().copied().cycle().take(1_100).collect();
-        let mut passes = 0;
-        // On a busy machine the writer may begin late.
-        while (passes < scaled(50, 400) || rounds.load(Relaxed) < 100) && !stop.load(Acquire) {
-            for len in [6, 13, 64, 65, 100, 200, 700, 1_100] {
-                assert!(K::finds_all(filter, &batch[..len]), "false negative: {filter:?}");
-            }
-            let has_tag = |key: &u64| K::holds(filter, *key, &tags(*key));
-            assert!(changing.iter().all(has_tag), "false negative: {filter:?}");
-            passes += 1;
-        }
-        stop.store(true, Release);
-    });
-    assert!(K::finds_all(filter, &stay) && K::finds_all(filter, &go), "{filter:?}");
 }
 
 /// An item is found as soon as it is known to be inserted, also beside splits.

@@ -7,7 +7,7 @@ mod common;
 
 use common::{
     Subject, capacity_of_kind,
-    chosen::neighbour,
+    chosen::{self, neighbour},
     hashers::{self, Part},
     kind::{Kind, Of},
     rng, scaled, settings,
@@ -16,16 +16,11 @@ use common::{
 use guira::{
     CuckooFilter, Hashed, InsertError, Layout,
     kind::{Expiring, Map, Set},
-    raw::{Kernel, mix},
+    raw::Kernel,
 };
 use rand::RngExt;
 
 const SEED: u64 = 11;
-
-/// The seed with which a filter of this seed mixes hashes: see `docs::snapshots`.
-fn mixing_seed() -> u64 {
-    mix(SEED + 0x9e37_79b9_7f4a_7c15, 0)
-}
 
 /// The kernels that the processor has.
 fn kernels() -> Vec<Kernel> {
@@ -215,11 +210,10 @@ fn same_answers<K: Values>(layout: Layout, buckets: usize) {
     }
 }
 
-/// Items of five kinds: present ones, some of them among the latest, arbitrary ones, and in a
-/// table of a set ones whose fingerprint, or whose first bucket, is next to that of a present item.
+/// Items of five kinds: present ones, some of them among the latest, arbitrary ones, and in a table
+/// of a fixed size ones whose fingerprint, or whose first bucket, is next to that of a present item.
 fn some_items<K: Kind>(filter: &Of<K, Part>, present: &[u64]) -> Vec<u64> {
     let layout = filter.layout();
-    let is_single = !K::GROWS && layout.value_bits() == 0;
     let smallest = if layout.is_semi_sorted() { 16 } else { 1 };
     let fingerprints = (1 << layout.fingerprint_bits()) - smallest;
     let buckets = buckets::<K>(filter);
@@ -228,13 +222,18 @@ fn some_items<K: Kind>(filter: &Of<K, Part>, present: &[u64]) -> Vec<u64> {
         let item = present[rng.random_range(..present.len())];
         let step = if rng.random() { 1 } else { -1 };
         let near = |fingerprint, bucket| {
-            neighbour(item, mixing_seed(), (fingerprints, fingerprint), (buckets, bucket))
+            neighbour(
+                item,
+                chosen::mixing_seed(SEED),
+                (fingerprints, fingerprint),
+                (buckets, bucket),
+            )
         };
         match number % 5 {
             0 => item,
             1 => present[present.len() - 1 - rng.random_range(..present.len().min(50))],
-            3 if is_single => near(step, 0),
-            4 if is_single => near(0, step),
+            3 if !K::GROWS => near(step, 0),
+            4 if !K::GROWS => near(0, step),
             _ => rng.random(),
         }
     };

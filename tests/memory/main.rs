@@ -3,6 +3,8 @@
 //! test chooses.
 
 mod calls;
+#[path = "../common/mod.rs"]
+mod common;
 mod sizes;
 
 use std::{

@@ -5,11 +5,22 @@
 use guira::LoadError;
 use guira::{
     BuildError, CuckooFilter, CuckooMap, ExpiringFilter, Filter, FilterBuilder,
-    GrowingExpiringFilter, GrowingFilter, GrowingMap, InsertError, Layout,
-    kind::{Contents, Growth},
+    GrowingExpiringFilter, GrowingFilter, GrowingMap, Layout,
+    kind::{Contents, Growing, Growth},
 };
 
-use super::{live_bytes, refuse_each};
+use super::{
+    common::{
+        Subject,
+        kind::{GrowingExpiringSets, GrowingMaps, GrowingSets, Kind, Of, new},
+        suite::on_all_kinds,
+    },
+    live_bytes, refuse_each,
+};
+
+on_all_kinds! {
+    every_allocation_can_be_refused,
+}
 
 /// Bytes of the header of a snapshot.
 #[cfg(feature = "std")]
@@ -82,50 +93,31 @@ fn the_size_is_what_was_allocated() {
             }
         }
         for capacity in [1, 100, 10_000, 400_000] {
-            // Addresses that are reserved are not on the heap.
-            let builder = GrowingMap::builder().capacity(capacity).huge_pages(huge_pages);
-            let builder = builder.reserve_address_space(false);
-            let (map, on_heap) = allocated(|| {
-                let map = builder.build().expect("memory");
-                (0..4 * capacity + 4_000).for_each(|key| map.insert(&key, 1).expect("memory"));
-                map
-            });
-            assert!(map.slots() > 4_000);
-            assert_size(&map, on_heap);
-            let (copy, on_heap) = allocated(|| map.clone());
-            assert_size(&copy, on_heap);
-
-            let builder = GrowingExpiringFilter::builder().capacity(capacity).window(1);
-            let builder = builder.huge_pages(huge_pages).reserve_address_space(false);
-            let (mut seen, on_heap) = allocated(|| {
-                let seen = builder.build().expect("memory");
-                _ = seen.insert_batch(0..4 * capacity + 4_000).expect("memory");
-                seen
-            });
-            assert!(seen.slots() > 4_000);
-            assert_size(&seen, on_heap);
-            let (copy, copied) = allocated(|| seen.clone());
-            assert_size(&copy, copied);
-            // What has expired is given back.
-            (0..3).for_each(|_| _ = seen.advance());
-            let before = live_bytes();
-            let released = seen.shrink_to_fit();
-            assert_eq!(usize::try_from(before - live_bytes()), Ok(released));
-            assert_size(&seen, on_heap - released);
-
-            let builder = GrowingFilter::builder().capacity(capacity).huge_pages(huge_pages);
-            let builder = builder.reserve_address_space(false);
-            let (filter, on_heap) = allocated(|| {
-                let filter = builder.build().expect("memory");
-                filter.insert_batch(0..4 * capacity + 4_000).expect("memory");
-                filter
-            });
-            assert!(filter.slots() > 4_000);
-            assert_size(&filter, on_heap);
-            let (copy, on_heap) = allocated(|| filter.clone());
-            assert_size(&copy, on_heap);
+            grown_size_is_what_was_allocated::<GrowingSets>(capacity, huge_pages);
+            grown_size_is_what_was_allocated::<GrowingMaps>(capacity, huge_pages);
+            grown_size_is_what_was_allocated::<GrowingExpiringSets>(capacity, huge_pages);
         }
     }
+}
+
+fn grown_size_is_what_was_allocated<K: Kind<Growth = Growing>>(capacity: usize, huge_pages: bool) {
+    // Addresses that are reserved are not on the heap.
+    let builder = new::<K>().capacity(capacity).huge_pages(huge_pages).reserve_address_space(false);
+    let (mut filter, on_heap) = allocated(|| {
+        let filter: Of<K> = builder.seed(1).build().expect("memory");
+        (0..4 * capacity as u64 + 4_000).for_each(|key| K::add(&filter, key).expect("memory"));
+        filter
+    });
+    assert!(filter.slots() > 4_000);
+    assert_size(&filter, on_heap);
+    let (copy, copied) = allocated(|| filter.clone());
+    assert_size(&copy, copied);
+    // What is removed, or has expired, is given back.
+    filter.clear();
+    let before = live_bytes();
+    let released = K::Growth::shrink(&mut filter);
+    assert_eq!(usize::try_from(before - live_bytes()), Ok(released));
+    assert_size(&filter, on_heap - released);
 }
 
 fn is_build_error(error: &BuildError) -> bool {
@@ -133,47 +125,23 @@ fn is_build_error(error: &BuildError) -> bool {
 }
 
 /// Buckets, stripes, counters, boxes, and all else: each allocation can be refused, of any size.
-#[test]
-fn every_allocation_can_be_refused() {
-    fn check<C: Contents, G: Growth>(
-        builder: &FilterBuilder<C, G>,
-        is_saved: bool,
-        insert: impl Fn(&Filter<C, G>, u64),
-    ) {
-        for capacity in [10, 100_000] {
-            let build = || builder.clone().capacity(capacity).build();
-            // Without std a single counter, which needs no allocation, serves all threads.
-            assert!(refuse_each(build, is_build_error) >= 3);
-            let filter = build().expect("memory");
-            (0..capacity as u64 / 2).for_each(|key| insert(&filter, key));
-            let len = filter.len();
-            assert!(refuse_each(|| filter.try_clone(), is_build_error) >= 3);
-            if is_saved {
-                #[cfg(feature = "std")]
-                check_snapshots(&filter);
-            }
-            assert_eq!(filter.len(), len);
+fn every_allocation_can_be_refused<K: Kind>() {
+    for (capacity, keys) in [(10, 5), (100_000, 50_000), (1_000, 20_000)] {
+        if keys > capacity && !K::GROWS {
+            continue;
         }
+        let build = || new::<K>().capacity(capacity).seed(1).build();
+        // Without std a single counter, which needs no allocation, serves all threads.
+        assert!(refuse_each(build, is_build_error) >= 3);
+        let filter: Of<K> = build().expect("memory");
+        (0..keys as u64).for_each(|key| K::add(&filter, key).expect("room"));
+        let least = if keys > capacity { 5 } else { 3 };
+        assert!(refuse_each(|| filter.try_clone(), is_build_error) >= least);
+        #[cfg(feature = "std")]
+        check_snapshots(&filter);
+        assert_eq!(filter.len(), keys);
+        assert!((0..keys as u64).all(|key| filter.contains(&key)));
     }
-    check(&CuckooFilter::builder(), true, |filter, key| filter.insert(&key).expect("room"));
-    check(&CuckooMap::builder(), true, |map, key| map.insert(&key, 1).expect("room"));
-    check(&GrowingFilter::builder(), true, |filter, key| filter.insert(&key).expect("room"));
-    check(&GrowingMap::builder(), true, |map, key| map.insert(&key, 1).expect("room"));
-    check(&ExpiringFilter::builder(), true, |filter, key| {
-        filter.insert(&key).expect("room");
-    });
-    // It cannot be saved yet.
-    check(&GrowingExpiringFilter::builder(), false, |filter, key| {
-        filter.insert(&key).expect("room");
-    });
-
-    // A filter that has grown.
-    let grown = GrowingFilter::with_capacity(1_000);
-    grown.insert_batch(0..20_000).expect("memory");
-    assert!(refuse_each(|| grown.try_clone(), is_build_error) >= 5);
-    #[cfg(feature = "std")]
-    check_snapshots(&grown);
-    assert!((0..20_000).all(|key| grown.contains(&key)));
 }
 
 /// Saves and loads in every way, with each allocation refused.
@@ -224,7 +192,7 @@ fn is_io_error(error: &std::io::Error) -> bool {
 #[cfg(feature = "std")]
 #[test]
 fn a_loader_can_allocate_at_once() {
-    let filter = CuckooMap::with_capacity(2_000_000);
+    let filter = CuckooMap::builder().capacity(2_000_000).seed(1).build().expect("memory");
     (0..2_000_000).for_each(|key| filter.insert(&key, 1).expect("memory"));
     let bytes = filter.to_bytes();
     let size = filter.slots() / filter.layout().slots_per_bucket() as usize * 8;
@@ -256,7 +224,7 @@ fn a_loader_can_allocate_at_once() {
 #[test]
 fn a_loader_of_sets_can_allocate_at_once() {
     let builder = GrowingFilter::builder().capacity(1_000).reserve_address_space(false);
-    let filter = builder.build().expect("memory");
+    let filter = builder.seed(1).build().expect("memory");
     filter.insert_batch(0..100_000).expect("memory");
     let bytes = filter.to_bytes();
     let before = live_bytes();
@@ -274,34 +242,6 @@ fn a_loader_of_sets_can_allocate_at_once() {
     assert_eq!(heap, copy.size_in_bytes() - size_of_val(&copy), "as it grows, too");
     let is_expected = |error: &LoadError| matches!(error, LoadError::OutOfMemory { .. });
     assert!(refuse_each(load, is_expected) >= 3);
-}
-
-/// A growing filter never takes more than its cap, in clones neither. At the cap it is full.
-#[test]
-fn a_cap_on_memory_is_kept() {
-    for huge_pages in [false, true] {
-        for (capacity, max_bytes) in
-            [(1, 16_000), (1_000, 100_000), (10_000, 1_000_000), (100_000, 3_000_000)]
-        {
-            let builder = GrowingFilter::builder().capacity(capacity).huge_pages(huge_pages);
-            let builder = builder.max_bytes(max_bytes);
-            let (filter, _) = allocated(|| builder.build().expect("the first buckets fit"));
-            let mut keys = 0..10_000_000_u64;
-            let refused = keys.by_ref().find_map(|key| filter.insert(&key).err());
-            assert_eq!(refused, Some(InsertError::Full));
-            let inserted = keys.start - 1;
-            assert!(filter.size_in_bytes() <= max_bytes, "{filter:?}");
-            let next = filter.next_growth().expect("another step");
-            assert!(filter.size_in_bytes() + next > max_bytes);
-            assert!((0..inserted).all(|key| filter.contains(&key)), "nothing is lost");
-            assert!(filter.insert_batch([u64::MAX; 50]).is_err());
-            let copy = filter.clone();
-            assert!(copy.size_in_bytes() <= max_bytes);
-            let refused = keys.find_map(|key| copy.insert(&key).err());
-            assert_eq!(refused, Some(InsertError::Full));
-            assert!(copy.size_in_bytes() <= max_bytes);
-        }
-    }
 }
 
 /// The error names the lowest cap that is enough.

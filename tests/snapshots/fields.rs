@@ -6,12 +6,11 @@ use super::common::{
     forge::{
         BITS, CAPACITY, CONTENTS, COPIES, ELAPSED, FIRST, GENERATION, GHOSTS, GROWTH, HASHER_CHECK,
         HEADER, INTERVAL, LATEST, LAYOUT, LENGTH, LOAD, MAX_BUCKETS, OCCUPIED, SEED, SIZE, SLOTS,
-        STRIPES, SWEEP, TARGET, VALUE_BITS, VERSION, WINDOW, WORDS, ahead, amend, bucket, number,
-        put, table,
+        STRIPES, SWEEP, TARGET, VALUE_BITS, VERSION, WINDOW, WORDS, amend, number, put,
     },
-    kind::{ExpiringSets, GrowingMaps, GrowingSets, Kind, Maps, Of, Sets, max_value},
+    kind::{ExpiringSets, GrowingMaps, GrowingSets, Kind, Maps, Of, Sets, max_value, new},
     rng,
-    saved::{filled, new, pushed, sample},
+    saved::{filled, pushed, sample},
     settings,
     suite::on_all_kinds,
 };
@@ -19,7 +18,7 @@ use super::common::{
 on_all_kinds! { invalid_fields_are_detected, unused_fields_are_detected }
 
 /// Changes a snapshot, corrects its checksums, and returns the error of loading it.
-fn forged<K: Kind>(filter: &Of<K>, change: impl FnOnce(&mut Vec<u8>)) -> LoadError {
+pub fn forged<K: Kind>(filter: &Of<K>, change: impl FnOnce(&mut Vec<u8>)) -> LoadError {
     let mut bytes = filter.to_bytes();
     change(&mut bytes);
     amend(&mut bytes);
@@ -29,7 +28,7 @@ fn forged<K: Kind>(filter: &Of<K>, change: impl FnOnce(&mut Vec<u8>)) -> LoadErr
 }
 
 /// The error of a snapshot with another number at an offset.
-fn with<K: Kind>(filter: &Of<K>, at: usize, value: u64) -> LoadError {
+pub fn with<K: Kind>(filter: &Of<K>, at: usize, value: u64) -> LoadError {
     forged::<K>(filter, |bytes| put(bytes, at, value))
 }
 
@@ -40,7 +39,7 @@ fn with_byte<K: Kind>(filter: &Of<K>, at: usize, value: u8) -> LoadError {
 
 /// The name and the value of an invalid field.
 #[track_caller]
-fn invalid(error: LoadError) -> (&'static str, u64) {
+pub fn invalid(error: LoadError) -> (&'static str, u64) {
     match error {
         LoadError::InvalidField { name, value, .. } => (name, value),
         other => panic!("{other:?}"),
@@ -158,126 +157,6 @@ fn invalid_fields_of_one_kind_are_detected() {
     assert_eq!(invalid(forged::<Sets>(&fixed, grows)), ("layout family", 3));
     assert_eq!(invalid(forged::<Maps>(&sample::<Maps>(), grows)), ("layout family", 3));
     assert_eq!(invalid(forged::<GrowingMaps>(&growing, grows)), ("layout family", 3));
-}
-
-/// Numbers that no table has that splits its buckets.
-#[test]
-fn invalid_sizes_are_detected() {
-    let filter = sample::<GrowingSets>();
-    let bytes = filter.to_bytes();
-    let fields = [FIRST, SIZE, MAX_BUCKETS, LOAD].map(|at| number(&bytes, at));
-    let [first, size, most, load] = fields;
-    assert_eq!((size >> 32, load, most), (0, 205, first << 15));
-    assert!((1..first).contains(&size));
-    let with = |at: usize, value: u64| invalid(with::<GrowingSets>(&filter, at, value));
-    for wrong in [0, (1 << 32) + 1, u64::MAX] {
-        assert_eq!(with(FIRST, wrong), ("first buckets", wrong));
-    }
-    for level in [16, 17, u64::from(u32::MAX)] {
-        assert_eq!(with(SIZE, level << 32), ("level", level));
-    }
-    for split in [first, first + 1, u64::from(u32::MAX)] {
-        assert_eq!(with(SIZE, split), ("split buckets", split));
-    }
-    for wrong in [0, first, first + size - 1, (first << 15) + 1, u64::MAX] {
-        assert_eq!(with(MAX_BUCKETS, wrong), ("largest number of buckets", wrong));
-    }
-    for wrong in [0, 257, u64::from(u32::MAX), 1 << 32, (1 << 32) + 200] {
-        assert_eq!(with(LOAD, wrong), ("load", wrong));
-    }
-    // Fewer words than the size needs, an odd number beyond them, and more than there can be.
-    let needed = first.next_multiple_of(8) + size.next_multiple_of(8);
-    assert!((needed..needed + 2 * (first - size)).contains(&number(&bytes, WORDS)));
-    for words in [needed - 8, needed - 1, needed + 1, needed + 2 * (first - size) + 2] {
-        assert_eq!(with(WORDS, words), ("words", words));
-    }
-    // Fewer ghosts than slots, or as many, or more.
-    for ghosts in [1, 100, 1 << 40, u64::MAX] {
-        let mut bytes = bytes.clone();
-        put(&mut bytes, GHOSTS, ghosts);
-        amend(&mut bytes);
-        let loaded = pushed::<GrowingSets>(&bytes, usize::MAX, &mut rng(1)).expect("any number");
-        assert_eq!(loaded.len(), filter.len().saturating_sub(ghosts.min(1 << 40) as usize));
-    }
-}
-
-/// Words whose level is not that of their place, and slots without a marker.
-#[test]
-fn invalid_words_of_a_table_that_splits_are_detected() {
-    let filter = sample::<GrowingSets>();
-    let bytes = filter.to_bytes();
-    let [first, split] = [FIRST, SIZE].map(|at| number(&bytes, at));
-    // A bucket that has been split, one that has not, and a child.
-    for (nth, level) in [(0, 1), (split - 1, 1), (split, 0), (first - 1, 0), (first, 1)] {
-        let at = bucket(&bytes, nth);
-        let original = number(&bytes, at);
-        assert_eq!(original >> 60, level, "bucket {nth}");
-        for other in (0..16).filter(|&other| other != level) {
-            let error = forged::<GrowingSets>(&filter, |bytes| {
-                put(bytes, at, original & !(15 << 60) | other << 60);
-            });
-            assert!(matches!(error, LoadError::InvalidBuckets), "{nth}, {other}: {error:?}");
-        }
-        // An empty slot before an occupied one; a slot of nothing but a core.
-        for slots in [1 << 30, 0xff, 1 << 20 | 0xff] {
-            let more = filter_items(&bytes, original, slots);
-            let error = forged::<GrowingSets>(&filter, |bytes| {
-                put(bytes, at, level << 60 | slots);
-                put(bytes, OCCUPIED, more);
-            });
-            assert!(matches!(error, LoadError::DamagedBuckets), "{nth}: {error:?}");
-        }
-    }
-}
-
-/// Gaps between runs that are not zero, numbers that are not those of children ahead, and children
-/// of another level.
-#[test]
-fn invalid_places_are_detected() {
-    let filter = sample::<GrowingSets>();
-    let bytes = filter.to_bytes();
-    let [first, size] = [FIRST, SIZE].map(|at| number(&bytes, at));
-    let round = first << (size >> 32);
-    let [numbers, words] = ahead(&bytes);
-    assert!(numbers.len() >= 16 && numbers.end == words.start);
-    assert_eq!(Some(words.end), table(&bytes));
-    for (number_at, word_at) in numbers.clone().zip(words.clone()).step_by(8) {
-        let (child, word) = (number(&bytes, number_at), number(&bytes, word_at));
-        let parent = number(&bytes, bucket(&bytes, child - round));
-        assert_eq!((parent >> 60, word >> 60), ((size >> 32) + 1, (size >> 32) + 1));
-    }
-    let [one, other] = [0, 8].map(|at| number(&bytes, numbers.start + at));
-    assert!(one < other, "ascending");
-    let refused = |changes: &[(usize, u64)]| {
-        let error = forged::<GrowingSets>(&filter, |bytes| {
-            for &(at, value) in changes {
-                put(bytes, at, value);
-            }
-        });
-        assert!(matches!(error, LoadError::InvalidBuckets), "{changes:?}: {error:?}");
-    };
-    refused(&[(numbers.start, other), (numbers.start + 8, one)]);
-    for wrong in [0, one - 1, one + 1, one - round, other, one + (1 << 32), u64::MAX] {
-        refused(&[(numbers.start, wrong)]);
-    }
-    let word = number(&bytes, words.start);
-    for wrong in [word - (1 << 60), word + (1 << 60)] {
-        refused(&[(words.start, wrong)]);
-    }
-    // The gap after the first run.
-    let gap = bucket(&bytes, first - 1) + 8..bucket(&bytes, first);
-    assert_eq!(gap.len(), 16);
-    for at in gap.step_by(8) {
-        // A level alone is no slot. Others are counted.
-        refused(&[(at, 1 << 60)]);
-        refused(&[(at, 1 << 19), (OCCUPIED, number(&bytes, OCCUPIED) + 1)]);
-    }
-}
-
-/// The number of occupied slots if the slots of a word, three of 20 bits, were others.
-fn filter_items(bytes: &[u8], original: u64, slots: u64) -> u64 {
-    let occupied = |word: u64| (0..3).filter(|lane| word >> (20 * lane) & 0xf_ffff != 0).count();
-    number(bytes, OCCUPIED) + occupied(slots) as u64 - occupied(original) as u64
 }
 
 /// Words that the library never makes, in snapshots that are valid otherwise.

@@ -1,12 +1,8 @@
 //! A saved filter is loaded as it was, however it is saved and loaded.
 
-use std::{
-    fmt::{Debug, Write},
-    io::Read,
-};
+use std::{fmt::Debug, io::Read};
 
-use guira::{CuckooFilter, FilterBuilder, GrowingFilter, InsertError, Layout, LoadError};
-use rand::RngExt;
+use guira::{CuckooFilter, GrowingFilter, InsertError, Layout, LoadError};
 
 use super::common::{
     capacity_of,
@@ -22,7 +18,6 @@ on_all_kinds! {
     saved_filters_are_loaded,
     larger_filters_are_loaded,
     equal_operations_lead_to_equal_bytes,
-    a_loaded_filter_goes_on_as_the_saved_one,
     reading_ends_with_the_snapshot,
     a_loader_keeps_its_limit,
     other_kinds_are_refused
@@ -38,7 +33,7 @@ fn description<K: Kind>(filter: &Of<K>) -> impl PartialEq + Debug + use<K> {
 }
 
 /// Inserts a batch, and some keys unless they are there. Returns the outcomes.
-fn batches<K: Kind>(filter: &Of<K>, keys: &[u64]) -> impl PartialEq + Debug + use<K> {
+pub fn batches<K: Kind>(filter: &Of<K>, keys: &[u64]) -> impl PartialEq + Debug + use<K> {
     let added = K::add_batch(filter, keys).map_err(|error| error.added());
     let unique = keys.iter().take(9).map(|&key| K::add_unique(filter, key));
     (added, unique.collect::<Vec<_>>(), K::insert_unique_mask(filter, &[keys[0], 1 << 41]))
@@ -131,77 +126,6 @@ fn equal_operations_lead_to_equal_bytes<K: Kind>() {
         });
         assert_eq!(one.to_bytes(), other.to_bytes());
         assert_eq!(one.to_bytes(), one.clone().to_bytes());
-    }
-}
-
-/// Inserts and removes at random. Returns the outcomes. `present` are the items that may be
-/// removed.
-fn work<K: Kind>(
-    filter: &Of<K>,
-    present: &mut Vec<Item<K>>,
-    operations: usize,
-    seed: u64,
-) -> (Vec<bool>, String) {
-    let mut rng = rng(seed);
-    let mut outcomes = String::new();
-    let mut operation = || {
-        let key = rng.random_range(0..1_000_000);
-        match rng.random_range(0..8) {
-            0..4 => {
-                let added = insert::<K>(filter, key, rng.random_range(0..9)).ok();
-                present.extend(added);
-                added.is_some()
-            }
-            // These items stay.
-            4 => {
-                let is_rare = rng.random_ratio(1, 50);
-                if is_rare {
-                    write!(outcomes, "{:?}", batches::<K>(filter, &[key, 1 << 40]))
-                        .expect("a string");
-                }
-                is_rare
-            }
-            _ if present.is_empty() => false,
-            _ => {
-                let item = present.swap_remove(rng.random_range(0..present.len()));
-                assert!(remove::<K>(filter, &item), "false negative");
-                filter.contains(&item.0)
-            }
-        }
-    };
-    ((0..operations).map(|_| operation()).collect(), outcomes)
-}
-
-/// Nothing that decides where an item goes is missing in a snapshot, so replicas stay equal.
-fn a_loaded_filter_goes_on_as_the_saved_one<K: Kind>() {
-    // Half as many operations again insert as remove.
-    let sizes = if K::GROWS {
-        [(10, 20_000), (1_000, 60_000), (4_000, 5_000)]
-    } else {
-        [(30_000, 20_000), (5_000, 40_000), (400_000, 400)]
-    };
-    let layouts = K::layouts();
-    let some = [0, layouts.len() / 2, layouts.len() - 1].map(|nth| (layouts[nth], None));
-    for (layout, limit) in some.into_iter().chain([(layouts[layouts.len() / 2], Some(2))]) {
-        for (capacity, operations) in sizes {
-            for writers in [None, Some(1), Some(9)] {
-                let builder = settings::<K>(capacity, layout, 3);
-                let builder = limit.into_iter().fold(builder, K::limited);
-                let builder = writers.into_iter().fold(builder, FilterBuilder::writers);
-                let filter = builder.build().expect("a small filter");
-                let mut present = Vec::new();
-                work::<K>(&filter, &mut present, operations, 1);
-                let bytes = filter.to_bytes();
-                let copy = loader::<K>().bytes(&bytes).expect("its own snapshot");
-                let outcomes = work::<K>(&filter, &mut present.clone(), 10_000, 4);
-                // Another thread has another number.
-                let others = std::thread::scope(|scope| {
-                    scope.spawn(|| work::<K>(&copy, &mut present.clone(), 10_000, 4)).join()
-                });
-                assert!(outcomes == others.expect("no panic"), "{filter:?} {copy:?}");
-                assert!(filter.to_bytes() == copy.to_bytes(), "{filter:?} {copy:?}");
-            }
-        }
     }
 }
 

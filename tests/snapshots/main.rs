@@ -11,4 +11,6 @@ mod fields;
 mod hashers;
 mod loaded;
 mod pushes;
+mod replicas;
+mod sizes;
 mod steps;

@@ -3,68 +3,16 @@
 use std::io::ErrorKind;
 
 use guira::{
-    CuckooFilter, CuckooMap, Dump, Filter, GrowingFilter, GrowingMap, Layout, LoadError,
+    CuckooFilter, Dump, Filter, GrowingFilter, LoadError,
     kind::{Contents, Growth},
 };
 
 use super::common::{
-    capacity_of,
-    forge::{BLOCK, ahead, blocks, header, number, places, table},
-    kind::{GrowingMaps, GrowingSets, Kind, Maps, Sets},
-    saved::{self, filled, loader, new, received, sample},
-    suite::on_all_kinds,
+    forge::{BLOCK, ahead, blocks, header, number, table},
+    kind::{GrowingMaps, GrowingSets, Kind, Sets, new},
+    rng,
+    saved::{self, crowd, filled, received, sample},
 };
-
-on_all_kinds! { a_small_loader_writes_what_it_received }
-
-/// Bytes of a huge page.
-const HUGE_PAGE: usize = 2 << 20;
-
-/// A loader that has received the bytes up to a place writes them again, and another loader goes on
-/// from them. `each` selects the places.
-fn what_was_received_is_written<K: Kind>(bytes: &[u8], each: usize) {
-    for at_once in [false, true] {
-        let new = || {
-            let loader = loader::<K>();
-            if at_once { loader.allocate_at_once() } else { loader }
-        };
-        let mut first = new();
-        let mut pushed = 0;
-        for place in places(bytes).into_iter().step_by(each) {
-            first.push(&bytes[pushed..place]).expect("its own snapshot");
-            pushed = place;
-            let received = received(&first);
-            assert!(received == bytes[..place], "{place} of {} bytes, {at_once}", bytes.len());
-            let mut second = new();
-            second.push(&received).expect("what the first one received");
-            second.push(&bytes[place..]).expect("the rest");
-            assert!(second.finish().expect("complete").to_bytes() == bytes);
-        }
-        first.push(&bytes[pushed..]).expect("its own snapshot");
-        assert!(first.finish().expect("complete").to_bytes() == bytes);
-    }
-}
-
-fn a_small_loader_writes_what_it_received<K: Kind>() {
-    what_was_received_is_written::<K>(&sample::<K>().to_bytes(), 1);
-}
-
-#[test]
-fn a_large_loader_writes_what_it_received() {
-    let (map, _) = filled::<GrowingMaps>(GrowingMap::builder().capacity(50).seed(1), 40_000);
-    what_was_received_is_written::<GrowingMaps>(&map.to_bytes(), 1);
-    let (set, _) = filled::<GrowingSets>(GrowingFilter::builder().capacity(50).seed(1), 40_000);
-    what_was_received_is_written::<GrowingSets>(&set.to_bytes(), 1);
-    let (map, _) = filled::<Maps>(CuckooMap::builder().capacity(10_000).seed(1), 9_000);
-    what_was_received_is_written::<Maps>(&map.to_bytes(), 1);
-    for bytes in [BLOCK - 8, BLOCK, 2 * HUGE_PAGE + BLOCK + 8] {
-        let capacity = capacity_of(Layout::Plain4x16, bytes / 8);
-        let (filter, _) =
-            filled::<Sets>(CuckooFilter::builder().capacity(capacity).seed(9), 10_000);
-        let each = if bytes < HUGE_PAGE { 1 } else { 23 };
-        what_was_received_is_written::<Sets>(&filter.to_bytes(), each);
-    }
-}
 
 /// Words that are wrong, but not malformed, are written as they arrived, and the checksums are those
 /// of what arrived.
@@ -248,27 +196,12 @@ fn a_dump_refuses_another_filter() {
     assert!(read(&dump, &large) == large.to_bytes());
 }
 
-/// A filter of which some bucket was split ahead of its turn, so that its child may be alone in a
-/// block of memory.
-fn ahead_of_its_turn(seed: u64) -> GrowingFilter {
-    let builder = GrowingFilter::builder().capacity(1).seed(seed).reserve_address_space(false);
-    let (filter, _) = filled::<GrowingSets>(builder, 900);
-    // Copies fill the buckets of few keys, until there is no room for some of them.
-    for key in 1_u64 << 50.. {
-        if !ahead(&filter.to_bytes())[0].is_empty() {
-            break;
-        }
-        let _ = (0..4).try_for_each(|_| filter.insert(&key));
-    }
-    filter
-}
-
 /// A dump goes over the words in steps, and reads them from any place on, also where they are those
 /// of children ahead.
 #[test]
 fn a_dump_remembers_the_children_ahead() {
     let filter = sample::<GrowingSets>();
-    let bytes = filter.to_bytes();
+    let bytes = saved::saved(&filter, &mut rng(1));
     let [numbers, words] = ahead(&bytes);
     assert!(numbers.len() >= 16, "{numbers:?}");
     let mut dump = filter.dump();
@@ -284,6 +217,12 @@ fn a_dump_remembers_the_children_ahead() {
 /// are not read.
 #[test]
 fn a_dump_of_another_filter_with_as_many_words_harms_nothing() {
+    let ahead_of_its_turn = |seed| {
+        let builder = GrowingFilter::builder().capacity(1).seed(seed).reserve_address_space(false);
+        let (filter, _) = filled::<GrowingSets>(builder, 900);
+        crowd::<GrowingSets>(&filter, 1);
+        filter
+    };
     let filter = ahead_of_its_turn(2);
     let bytes = filter.to_bytes();
     let mut dump = filter.dump();

@@ -8,7 +8,7 @@ use guira::raw::{
     steps::{Step, with_hook},
 };
 
-use super::scene::{L, LOOKUP};
+use super::fixed::{L, LOOKUP};
 use crate::common::Watchdog;
 
 /// The value that is in the table at every moment, and another one. Without values they are zero.

@@ -38,6 +38,11 @@ pub type BuilderOf<K, S = StableHashBuilder> =
 /// Completes a builder with the hasher under test.
 pub type Maker<K, S> = fn(BuilderOf<K>) -> BuilderOf<K, S>;
 
+/// A builder.
+pub fn new<K: Kind>() -> BuilderOf<K> {
+    Filter::builder()
+}
+
 /// A kind of filter.
 ///
 /// An item is a key with a tag, which its removal names: nothing in a set, the value in a map, and
@@ -205,6 +210,20 @@ pub trait Kind: Sized + 'static {
     fn take_batch<S: BuildHasher>(filter: &Of<Self, S>, keys: &[u64]) -> usize {
         let tags: Vec<Self::Tag> = keys.iter().map(|&key| Self::tag_of(filter, key)).collect();
         Self::remove_batch(filter, keys, &tags, &mut vec![false; keys.len()])
+    }
+
+    /// The present generation, if items of this kind expire.
+    fn now<S>(_filter: &Of<Self, S>) -> u64 {
+        0
+    }
+
+    /// Begins a generation, if items of this kind expire.
+    fn advance<S>(_filter: &Of<Self, S>) {}
+
+    /// Gives an item the present generation, if items of this kind expire. Returns whether it was
+    /// there.
+    fn refresh<S: BuildHasher>(_filter: &Of<Self, S>, _key: u64) -> bool {
+        true
     }
 
     /// Checks lookups that only this kind has against those that all kinds have.
