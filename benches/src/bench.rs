@@ -26,7 +26,8 @@ pub trait Section: Send {
 #[derive(Default)]
 pub struct Results {
     pub bars: Vec<Bar>,
-    pub tables: Vec<Table>,
+    /// Each with its heading.
+    pub tables: Vec<(&'static str, Table)>,
     pub charts: Vec<Chart>,
     /// What is missing, and why.
     pub missing: Vec<String>,

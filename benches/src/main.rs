@@ -12,6 +12,7 @@ mod memory;
 mod options;
 mod output;
 mod peers;
+mod rounds;
 mod run;
 mod sections;
 mod span;

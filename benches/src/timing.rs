@@ -1,10 +1,10 @@
-//! Nanoseconds per key of blocks of keys, with the memory floor measured beside them.
+//! The time of some work, and nanoseconds per key of blocks of keys.
 
 use std::{hint::black_box, ops::Range, time::Instant};
 
 use guira_harness::{BATCH, Keys};
 
-use crate::{floor::Floor, stop};
+use crate::stop;
 
 /// Keys of one measured step: enough to outlast noise, few beside the table.
 pub const STEP: u64 = 1 << 20;
@@ -68,37 +68,11 @@ pub fn over_keys<T>(keys: &[u64], mut work: impl FnMut(&[u64]) -> T) -> Clock {
     clock
 }
 
-/// Measures F: nanoseconds per key of two random lines, prefetched in windows of 32.
-pub fn two_lines(floor: &Floor) -> f64 {
-    over_range(Keys::new(77), 0..STEP, |block| floor.read::<2>(block)).per_key()
-}
-
-/// Measures R: nanoseconds per key of one locked instruction on a random line, not prefetched.
-pub fn locked_line(floor: &Floor) -> f64 {
-    over_range(Keys::new(78), 0..STEP / 4, |block| floor.write_locked(block)).per_key()
-}
-
-/// A figure in nanoseconds beside its floor.
-#[derive(Clone, Copy, Debug)]
-pub struct Beside {
-    pub nanoseconds: f64,
-    /// Mean of the floor before and after.
-    pub floor: f64,
-}
-
-impl Beside {
-    /// Measures something between two measurements of a floor.
-    pub fn measure(floor: impl Fn() -> f64, work: impl FnOnce() -> Clock) -> (Self, Clock) {
-        let before = floor();
-        let clock = work();
-        let floor = f64::midpoint(before, floor());
-        (Self { nanoseconds: clock.per_key(), floor }, clock)
-    }
-
-    /// Returns the multiple of the floor.
-    pub fn times(&self) -> f64 {
-        self.nanoseconds / self.floor
-    }
+/// Returns the milliseconds that some work takes.
+pub fn milliseconds<T>(work: impl FnOnce() -> T) -> f64 {
+    let start = Instant::now();
+    work();
+    1e3 * start.elapsed().as_secs_f64()
 }
 
 /// Returns the median; of an even number of figures, the greater one in the middle.
@@ -109,40 +83,6 @@ pub fn median(figures: impl IntoIterator<Item = f64>) -> f64 {
     }
     let middle = figures.len() / 2;
     *figures.select_nth_unstable_by(middle, f64::total_cmp).1
-}
-
-/// Figures of several rounds by name, in order of first appearance.
-#[derive(Default)]
-pub struct Rounds(Vec<(String, Vec<Beside>)>);
-
-impl Rounds {
-    /// Adds the figure of one round.
-    pub fn note(&mut self, name: impl Into<String>, figure: Beside) {
-        let name = name.into();
-        match self.0.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, figures)) => figures.push(figure),
-            None => self.0.push((name, vec![figure])),
-        }
-    }
-
-    /// Returns each name with the medians of nanoseconds, of the floor, and of the multiple of it.
-    pub fn medians(&self) -> impl Iterator<Item = (&str, f64, f64, f64)> {
-        self.0.iter().map(|(name, figures)| {
-            let nanoseconds = median(figures.iter().map(|figure| figure.nanoseconds));
-            let floor = median(figures.iter().map(|figure| figure.floor));
-            (name.as_str(), nanoseconds, floor, median(figures.iter().map(Beside::times)))
-        })
-    }
-
-    /// Returns the median multiple of the floor by name, or NaN.
-    pub fn times(&self, name: &str) -> f64 {
-        self.medians().find(|(known, ..)| *known == name).map_or(f64::NAN, |(.., times)| times)
-    }
-
-    /// Returns the median nanoseconds by name, or NaN.
-    pub fn nanoseconds(&self, name: &str) -> f64 {
-        self.medians().find(|(known, ..)| *known == name).map_or(f64::NAN, |(_, it, ..)| it)
-    }
 }
 
 /// Returns names and ranges of the bands of load, as shares of all inserted items.
@@ -163,7 +103,7 @@ pub const BAND_MIDDLES: [f64; 5] = [25.0, 65.0, 85.0, 92.5, 97.5];
 
 #[cfg(test)]
 mod tests {
-    use super::{BAND_MIDDLES, Beside, Rounds, bands, median};
+    use super::{BAND_MIDDLES, bands, median};
 
     #[test]
     fn bands_are_adjacent_and_end_at_the_last_item() {
@@ -183,16 +123,5 @@ mod tests {
     fn the_median_is_the_middle_figure() {
         assert!((median([3.0, 1.0, 2.0]) - 2.0).abs() < 1e-9);
         assert!(median([]).is_nan());
-    }
-
-    #[test]
-    fn rounds_divide_each_figure_by_its_own_floor() {
-        let mut rounds = Rounds::default();
-        for (nanoseconds, floor) in [(10.0, 5.0), (30.0, 10.0), (40.0, 10.0)] {
-            rounds.note("x", Beside { nanoseconds, floor });
-        }
-        assert!((rounds.times("x") - 3.0).abs() < 1e-9);
-        assert!((rounds.nanoseconds("x") - 30.0).abs() < 1e-9);
-        assert!(rounds.times("y").is_nan());
     }
 }

@@ -57,16 +57,6 @@ pub fn lookup_single<C: Contents, G: Growth>(
     (clock, count)
 }
 
-/// Looks keys up in bursts of 32. Returns also how many of them are found.
-pub fn lookup_burst<C: Contents, G: Growth>(filter: &Filter<C, G>, keys: &[u64]) -> (Clock, usize) {
-    let mut count = 0;
-    let clock = over_keys(keys, |block| {
-        let masks = block.chunks(32).map(|burst| filter.contains_mask(Hashed::slice(burst)));
-        count += masks.map(|mask| mask.count_ones() as usize).sum::<usize>();
-    });
-    (clock, count)
-}
-
 /// Removes the keys at a range of indices, which are present, in batches.
 pub fn remove_batch<G: Growth>(filter: &Filter<Set, G>, keys: Keys, indices: Range<u64>) -> Clock {
     let mut removed = [false; BATCH];

@@ -4,7 +4,7 @@ use std::alloc::{self, Layout};
 
 use sbbf_rs::{ALIGNMENT, BUCKET_SIZE, FilterFn};
 
-use super::{Peer, Size};
+use super::peer::Peer;
 
 /// The crate's kernels and the memory that they work on.
 pub struct Sbbf {
@@ -12,10 +12,6 @@ pub struct Sbbf {
     buffer: *mut u8,
     layout: Layout,
     buckets: usize,
-}
-
-pub fn build(size: Size) -> Box<dyn Peer> {
-    Box::new(Sbbf::new(size.bytes))
 }
 
 impl Sbbf {
@@ -63,9 +59,5 @@ impl Peer for Sbbf {
             self.insert(key);
         }
         Some(keys.len())
-    }
-
-    fn removes(&mut self, _: &[u64]) -> Option<usize> {
-        None
     }
 }

@@ -1,11 +1,14 @@
-//! The table that compares guira with other crates.
+//! One thread's figures of the compared crates, and their tables.
 
 use guira_harness::table::{Table, cell};
 
 use super::shared::SharedFigures;
-use crate::peers::{Candidate, Shares};
+use crate::{
+    peers::{Candidate, Shares},
+    timing::median,
+};
 
-/// One thread's figures of one crate at one size; times in nanoseconds per key.
+/// One thread's figures of one crate at one size.
 pub struct Row {
     pub peer: &'static Candidate,
     pub batches: bool,
@@ -13,11 +16,30 @@ pub struct Row {
     pub bits_per_item: f64,
     pub false_positive_rate: f64,
     pub refused: usize,
-    pub insert: Option<f64>,
-    pub insert_by_band: Option<[f64; 5]>,
+    pub times: Times,
+}
+
+/// Nanoseconds per key; NaN where the crate has no such operation.
+#[derive(Clone, Copy)]
+pub struct Times {
+    pub insert: f64,
+    pub insert_by_band: [f64; 5],
     /// By share of present keys, as in [`PRESENT`](crate::timing::PRESENT).
     pub lookups: [f64; 5],
-    pub remove: Option<f64>,
+    pub remove: f64,
+}
+
+impl Times {
+    /// Returns the medians of several rounds.
+    pub fn medians(rounds: &[Self]) -> Self {
+        let of = |figure: &dyn Fn(&Self) -> f64| median(rounds.iter().map(figure));
+        Self {
+            insert: of(&|it| it.insert),
+            insert_by_band: [0, 1, 2, 3, 4].map(|nth| of(&|it| it.insert_by_band[nth])),
+            lookups: [0, 1, 2, 3, 4].map(|nth| of(&|it| it.lookups[nth])),
+            remove: of(&|it| it.remove),
+        }
+    }
 }
 
 impl Row {
@@ -28,48 +50,59 @@ impl Row {
 }
 
 /// Builds the table of the rows with a million items and of those in memory.
-pub fn table(small: &[Row], memory: &[Row], shared: &SharedFigures) -> Table {
-    let head = [
-        "crate",
-        "concurrent writes",
-        "bits per item",
-        "false positives, %",
-        "1 M items: insert, ns",
-        "1 M: lookup, present",
-        "1 M: lookup, absent",
-        "1 M: remove",
-        "in memory: insert, ns",
-        "memory: lookup, present",
-        "memory: lookup, absent",
-        "memory: remove",
-        "2 threads : 1, reads",
-        "2 threads : 1, half writes",
-    ];
-    let mut table = Table::new("comparison", &head);
-    for row in small {
-        let large = memory.iter().find(|large| large.name() == row.name());
-        let by_threads = |reads| {
-            let ratio = shared.two_against_one(row.peer, reads).filter(|_| !row.batches);
-            cell(ratio, 2)
-        };
-        let mut cells = vec![
-            row.name(),
-            concurrent_writes(row.peer.shares).into(),
-            format!("{:.1}", large.unwrap_or(row).bits_per_item),
-            format!("{:.4}", large.unwrap_or(row).false_positive_rate * 100.0),
-        ];
-        for row in [Some(row), large] {
-            cells.extend([
-                cell(row.and_then(|row| row.insert), 1),
-                cell(row.map(|row| row.lookups[4]), 1),
-                cell(row.map(|row| row.lookups[0]), 1),
-                cell(row.and_then(|row| row.remove), 1),
-            ]);
-        }
-        cells.extend([by_threads(100), by_threads(50)]);
-        table.push(cells);
-    }
-    table
+pub fn comparison(small: &[Row], memory: &[Row], shared: &SharedFigures) -> Table {
+    let large = |row: &Row| memory.iter().find(|large| large.name() == row.name());
+    let largest = |row: &Row, figure: fn(&Row) -> f64| large(row).map_or(figure(row), figure);
+    let time = |row: &Row, figure: fn(&Times) -> f64| cell(Some(figure(&row.times)), 1);
+    let in_memory =
+        |row: &Row, figure: fn(&Times) -> f64| cell(large(row).map(|it| figure(&it.times)), 1);
+    let by_threads = |row: &Row, reads| {
+        cell(shared.two_against_one(row.peer, reads).filter(|_| !row.batches), 2)
+    };
+    Table::of(
+        "comparison",
+        small,
+        &[
+            ("crate", &Row::name),
+            ("concurrent writes", &|row| concurrent_writes(row.peer.shares).into()),
+            ("bits per item", &|row| format!("{:.1}", largest(row, |it| it.bits_per_item))),
+            ("false positives, %", &|row| {
+                format!("{:.4}", largest(row, |it| 100.0 * it.false_positive_rate))
+            }),
+            ("1 M items: insert, ns", &|row| time(row, |it| it.insert)),
+            ("1 M: lookup, present", &|row| time(row, |it| it.lookups[4])),
+            ("1 M: lookup, absent", &|row| time(row, |it| it.lookups[0])),
+            ("1 M: remove", &|row| time(row, |it| it.remove)),
+            ("in memory: insert, ns", &|row| in_memory(row, |it| it.insert)),
+            ("memory: lookup, present", &|row| in_memory(row, |it| it.lookups[4])),
+            ("memory: lookup, absent", &|row| in_memory(row, |it| it.lookups[0])),
+            ("memory: remove", &|row| in_memory(row, |it| it.remove)),
+            ("2 threads : 1, reads", &|row| by_threads(row, 100)),
+            ("2 threads : 1, half writes", &|row| by_threads(row, 50)),
+        ],
+    )
+}
+
+/// Builds the table of the rows at one size.
+pub fn one_size(name: &'static str, rows: &[Row]) -> Table {
+    let time = |figure| cell(Some(figure), 1);
+    Table::of(
+        name,
+        rows,
+        &[
+            ("one thread, ns", &Row::name),
+            ("items", &|row| row.items.to_string()),
+            ("bits per item", &|row| format!("{:.1}", row.bits_per_item)),
+            ("false positives, %", &|row| format!("{:.4}", 100.0 * row.false_positive_rate)),
+            ("refused", &|row| row.refused.to_string()),
+            ("insert, all", &|row| time(row.times.insert)),
+            ("insert, last 5 %", &|row| time(row.times.insert_by_band[4])),
+            ("lookup, 0 % present", &|row| time(row.times.lookups[0])),
+            ("50 %", &|row| time(row.times.lookups[2])),
+            ("100 %", &|row| time(row.times.lookups[4])),
+            ("remove", &|row| time(row.times.remove)),
+        ],
+    )
 }
 
 fn concurrent_writes(shares: Shares) -> &'static str {

@@ -47,18 +47,19 @@ impl Section for Capacity {
     }
 
     fn report(&self, results: &mut Results) {
-        let head = ["layout", "capacity", "tables", "refused an item", "per 10 000"];
-        let mut table = Table::new("capacity", &head);
-        for row in &self.0 {
-            table.push(vec![
-                format!("{:?}", row.layout),
-                row.capacity.to_string(),
-                row.tables.to_string(),
-                row.refused.to_string(),
-                format!("{:.2}", 1e4 * row.refused as f64 / row.tables as f64),
-            ]);
-        }
-        results.tables.push(table);
+        let share = |row: &Refusals| 1e4 * row.refused as f64 / row.tables as f64;
+        let table = Table::of(
+            "capacity",
+            &self.0,
+            &[
+                ("layout", &|row| format!("{:?}", row.layout)),
+                ("capacity", &|row| row.capacity.to_string()),
+                ("tables", &|row| row.tables.to_string()),
+                ("refused an item", &|row| row.refused.to_string()),
+                ("per 10 000", &|row| format!("{:.2}", share(row))),
+            ],
+        );
+        results.tables.push(("Filters that refuse an item below their capacity", table));
     }
 }
 
@@ -91,6 +92,12 @@ struct Fit {
     items: Vec<u64>,
 }
 
+impl Fit {
+    fn slots(&self) -> u64 {
+        self.buckets * u64::from(self.layout.slots_per_bucket())
+    }
+}
+
 /// Items that fit into small tables; `src/table/sizing.rs` is fitted to them.
 #[derive(Default)]
 pub struct Quantile(Vec<Fit>);
@@ -110,41 +117,33 @@ impl Section for Quantile {
                     break;
                 }
                 bench.say(format!("items that fit into {buckets} buckets, {layout:?}"));
-                self.0.push(Fit {
-                    layout,
-                    buckets,
-                    items: sample(layout, buckets, tables as usize),
-                });
+                let items = sample(layout, buckets, tables as usize);
+                self.0.push(Fit { layout, buckets, items });
             }
         }
     }
 
     fn report(&self, results: &mut Results) {
-        let head = [
-            "layout",
-            "buckets",
-            "slots",
-            "tables",
-            "least",
-            "1e-4",
-            "1e-3",
-            "1e-2",
-            "median",
-            "load at 1e-4, %",
-            "load at the median, %",
-        ];
-        let mut table = Table::new("quantile", &head);
-        for Fit { layout, buckets, items } in &self.0 {
-            let slots = buckets * u64::from(layout.slots_per_bucket());
-            let at = |share: f64| items[(share * items.len() as f64) as usize];
-            let load = |items: u64| format!("{:.2}", 100.0 * items as f64 / slots as f64);
-            let mut cells = vec![format!("{layout:?}")];
-            let counts = [*buckets, slots, items.len() as u64, items[0]];
-            let quantiles = [1e-4, 1e-3, 1e-2, 0.5].map(at);
-            cells.extend(counts.iter().chain(&quantiles).map(ToString::to_string));
-            cells.extend([load(at(1e-4)), load(at(0.5))]);
-            table.push(cells);
-        }
-        results.tables.push(table);
+        let at = |fit: &Fit, share: f64| fit.items[(share * fit.items.len() as f64) as usize];
+        let load =
+            |fit: &Fit, share| format!("{:.2}", 100.0 * at(fit, share) as f64 / fit.slots() as f64);
+        let table = Table::of(
+            "quantile",
+            &self.0,
+            &[
+                ("layout", &|fit| format!("{:?}", fit.layout)),
+                ("buckets", &|fit| fit.buckets.to_string()),
+                ("slots", &|fit| fit.slots().to_string()),
+                ("tables", &|fit| fit.items.len().to_string()),
+                ("least", &|fit| fit.items[0].to_string()),
+                ("1e-4", &|fit| at(fit, 1e-4).to_string()),
+                ("1e-3", &|fit| at(fit, 1e-3).to_string()),
+                ("1e-2", &|fit| at(fit, 1e-2).to_string()),
+                ("median", &|fit| at(fit, 0.5).to_string()),
+                ("load at 1e-4, %", &|fit| load(fit, 1e-4)),
+                ("load at the median, %", &|fit| load(fit, 0.5)),
+            ],
+        );
+        results.tables.push(("Items that fit into small tables", table));
     }
 }

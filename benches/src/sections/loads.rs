@@ -4,7 +4,7 @@ use guira::{
     Layout,
     raw::{Addressing, BucketLayout, FixedTable as Buckets, Plain, SemiSorted},
 };
-use guira_harness::table::Table;
+use guira_harness::table::{Table, cell};
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
 use rayon::prelude::*;
 
@@ -77,30 +77,24 @@ impl Section for Loads {
     }
 
     fn report(&self, results: &mut Results) {
-        let head = [
-            "layout",
-            "buckets",
-            "tables",
-            "mean load, %",
-            "standard deviation",
-            "least",
-            "greatest",
-        ];
-        let mut table = Table::new("first-refusal", &head);
-        for Row { layout, buckets, loads } in &self.0 {
-            let mean = loads.iter().sum::<f64>() / loads.len() as f64;
-            let squares = loads.iter().map(|load| (load - mean).powi(2)).sum::<f64>();
-            let deviation = (squares / (loads.len() - 1).max(1) as f64).sqrt();
-            table.push(vec![
-                format!("{layout:?}"),
-                buckets.to_string(),
-                loads.len().to_string(),
-                format!("{mean:.2}"),
-                format!("{deviation:.3}"),
-                format!("{:.2}", loads.first().copied().unwrap_or(f64::NAN)),
-                format!("{:.2}", loads.last().copied().unwrap_or(f64::NAN)),
-            ]);
-        }
-        results.tables.push(table);
+        let mean = |row: &Row| row.loads.iter().sum::<f64>() / row.loads.len() as f64;
+        let deviation = |row: &Row| {
+            let squares = row.loads.iter().map(|load| (load - mean(row)).powi(2)).sum::<f64>();
+            (squares / (row.loads.len() - 1).max(1) as f64).sqrt()
+        };
+        let table = Table::of(
+            "first-refusal",
+            &self.0,
+            &[
+                ("layout", &|row| format!("{:?}", row.layout)),
+                ("buckets", &|row| row.buckets.to_string()),
+                ("tables", &|row| row.loads.len().to_string()),
+                ("mean load, %", &|row| format!("{:.2}", mean(row))),
+                ("standard deviation", &|row| format!("{:.3}", deviation(row))),
+                ("least", &|row| cell(row.loads.first().copied(), 2)),
+                ("greatest", &|row| cell(row.loads.last().copied(), 2)),
+            ],
+        );
+        results.tables.push(("Load at the first refused insert", table));
     }
 }

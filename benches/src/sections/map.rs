@@ -2,12 +2,13 @@
 //! pinned thread, alternately, in a second-level cache and in memory.
 
 use guira::{CuckooFilter, CuckooMap, Hashed, Insertion, Layout};
-use guira_harness::{BATCH, Keys, Pick, filter_of, table::Table};
+use guira_harness::{BATCH, Keys, Pick, filter_of};
 
 use crate::{
-    bar::Bar,
+    bar::{Bar, Target::AtMost},
     bench::{Bench, Results, Section},
-    timing::{Beside, Clock, Rounds, STEP, over_keys, over_range},
+    rounds::Rounds,
+    timing::{Clock, STEP, over_keys, over_range},
     workload::{insert_batch, lookup_batch, lookup_single, remove_batch},
 };
 
@@ -22,9 +23,7 @@ const CACHED: usize = 256 << 10;
 const BARS: [(&str, f64); 2] = [("get, batch", 1.1), ("get, single", 1.15)];
 
 #[derive(Default)]
-pub struct Map {
-    rounds: Rounds,
-}
+pub struct Map(Rounds);
 
 impl Section for Map {
     fn measure(&mut self, bench: &Bench) {
@@ -32,29 +31,21 @@ impl Section for Map {
         for round in 0..bench.rounds {
             bench.say(format!("maps, round {} of {}", round + 1, bench.rounds));
             for pair in PAIRS {
-                compare(("in L2", CACHED), pair, round as u64, &mut self.rounds);
-                compare(("in memory", bench.bytes), pair, round as u64, &mut self.rounds);
+                compare(("in L2", CACHED), pair, round as u64, &mut self.0);
+                compare(("in memory", bench.bytes), pair, round as u64, &mut self.0);
             }
         }
     }
 
     fn report(&self, results: &mut Results) {
         for (what, most) in BARS {
-            let lookups = self.rounds.medians().filter(|(name, ..)| name.contains(what));
-            let worst = lookups.max_by(|a, b| a.3.total_cmp(&b.3));
-            let (name, .., times) = worst.unwrap_or(("", 0.0, 0.0, f64::NAN));
-            results.bars.push(
-                Bar::at_most(format!("map: {what}"), most, times, "of the set's lookup")
-                    .note(format!("worst: {name}")),
-            );
+            let worst = self.0.greatest(|name| name.contains(what));
+            let name = format!("map: {what}");
+            let bar = Bar::new(name, AtMost(most), worst.times, "of the set's lookup");
+            results.bars.push(bar.note(format!("worst: {}", worst.name)));
         }
-        let mut table = Table::new("map", &["map, one thread", "ns", "set, ns", "of the set"]);
-        for (name, nanoseconds, set, times) in self.rounds.medians() {
-            let figures = [format!("{nanoseconds:.1}"), format!("{set:.1}")];
-            let [nanoseconds, set] = figures;
-            table.push(vec![name.into(), nanoseconds, set, format!("{times:.2}")]);
-        }
-        results.tables.push(table);
+        let table = self.0.table("map", ["map, one thread", "ns", "set, ns", "of the set"], 1);
+        results.tables.push(("Maps against sets", table));
     }
 }
 
@@ -83,8 +74,8 @@ fn compare(
     let mut note = |what: &str,
                     of_map: &mut dyn FnMut(&CuckooMap) -> Clock,
                     of_set: &mut dyn FnMut(&CuckooFilter) -> Clock| {
-        let beside = Beside { nanoseconds: of_map(&map).per_key(), floor: of_set(&set).per_key() };
-        rounds.note(format!("{layout:?}, {place}: {what}"), beside);
+        let (map, set) = (of_map(&map).per_key(), of_set(&set).per_key());
+        rounds.note(format!("{layout:?}, {place}: {what}"), map, set);
     };
     note(
         "insert, empty to capacity, batch",

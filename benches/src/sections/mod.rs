@@ -12,6 +12,7 @@ mod loads;
 mod map;
 mod one_thread;
 mod peers;
+mod reader;
 mod semi_sorted;
 mod shared;
 mod shared_stage;

@@ -4,11 +4,10 @@
 use guira_harness::{
     BATCH, Keys,
     plot::{Chart, Series},
-    table::{Table, cell},
 };
 
 use super::{
-    comparison::{self, Row},
+    comparison::{Row, Times, comparison, one_size},
     shared::{SharedFigures, most_threads},
 };
 use crate::{
@@ -43,14 +42,16 @@ impl Section for Peers {
         for peer in available.filter(|peer| !named || bench.is_named(peer.name)) {
             bench.say(peer.name);
             for batches in [false, true] {
-                if peer.is_variant && !batches {
+                if peer.kernel.is_some() && !batches {
                     continue;
                 }
                 let rounds = bench.mode.pick(1, 3, 7);
                 let rounds: Option<Vec<Row>> =
                     (0..rounds).map(|_| one_thread(bench, peer, SMALL, batches, None)).collect();
-                let Some(rounds) = rounds else { continue };
-                self.small.extend(medians(rounds));
+                let Some(mut rounds) = rounds else { continue };
+                let times: Vec<Times> = rounds.iter().map(|row| row.times).collect();
+                let last = rounds.pop().expect("at least one round");
+                self.small.push(Row { times: Times::medians(&times), ..last });
                 let shared = (!batches).then_some(&mut self.shared);
                 self.memory.extend(one_thread(bench, peer, bench.bytes, batches, shared));
             }
@@ -58,9 +59,12 @@ impl Section for Peers {
     }
 
     fn report(&self, results: &mut Results) {
-        results.tables.push(comparison::table(&self.small, &self.memory, &self.shared));
-        results.tables.push(table("peers-small", &self.small));
-        results.tables.push(table("peers", &self.memory));
+        let table = comparison(&self.small, &self.memory, &self.shared);
+        results.tables.push(("Comparison with other crates", table));
+        let table = one_size("peers-small", &self.small);
+        results.tables.push(("Other crates, one thread, a million items", table));
+        let table = one_size("peers", &self.memory);
+        results.tables.push(("Other crates, one thread, in memory", table));
         self.add_charts(results);
         self.shared.report(results);
     }
@@ -91,7 +95,7 @@ fn one_thread(
         figures.measure(bench, peer, filter, &population);
         bench.cores.pin(1);
     }
-    row.remove = remove(filter.as_mut(), &population, batches);
+    row.times.remove = remove(filter.as_mut(), &population, batches);
     Some(row)
 }
 
@@ -125,23 +129,25 @@ fn fill(
         bits_per_item: 0.0,
         false_positive_rate: 0.0,
         refused: 0,
-        insert: None,
-        insert_by_band: None,
-        lookups: [0.0; 5],
-        remove: None,
+        times: Times {
+            insert: f64::NAN,
+            insert_by_band: [f64::NAN; 5],
+            lookups: [f64::NAN; 5],
+            remove: f64::NAN,
+        },
     };
     let mut held = memory::held() - held_before;
     if can_insert {
         row.refused = inserted as usize - fitted;
-        row.insert = Some(whole);
-        row.insert_by_band = Some(clocks.map(|clock| clock.per_key()));
+        row.times.insert = whole;
+        row.times.insert_by_band = clocks.map(|clock| clock.per_key());
     } else {
         let mut keys = Vec::with_capacity(items);
         population.blocks(|block| keys.extend_from_slice(block));
         let mut clock = Clock::default();
         let before = memory::held();
         if clock.time(&keys, |keys| filter.make(keys)).is_some() {
-            row.insert = Some(clock.per_key());
+            row.times.insert = clock.per_key();
         }
         held = memory::held() - before;
     }
@@ -158,7 +164,7 @@ fn look_up(filter: &dyn Peer, population: &Population, batches: bool, row: &mut 
             filter.lookups(block)
         }
     };
-    for (time, present) in row.lookups.iter_mut().zip(PRESENT) {
+    for (time, present) in row.times.lookups.iter_mut().zip(PRESENT) {
         let targets = population.reads(0, present);
         *time = median((0..3).map(|_| over_keys(&targets, &mut look).per_key()));
     }
@@ -167,8 +173,8 @@ fn look_up(filter: &dyn Peer, population: &Population, batches: bool, row: &mut 
     row.false_positive_rate = hits as f64 / LOOKUPS as f64;
 }
 
-/// Removes keys that no thread has changed.
-fn remove(filter: &mut dyn Peer, population: &Population, batches: bool) -> Option<f64> {
+/// Removes keys that no thread has changed. Returns nanoseconds per key, or NaN.
+fn remove(filter: &mut dyn Peer, population: &Population, batches: bool) -> f64 {
     let mine = population.indices(0);
     let until = mine.start + STEP.min((mine.end - mine.start) / 2);
     let (mut removed, mut can_remove) = ([false; BATCH], true);
@@ -180,57 +186,7 @@ fn remove(filter: &mut dyn Peer, population: &Population, batches: bool) -> Opti
         };
         can_remove &= result.is_some();
     });
-    can_remove.then(|| clock.per_key())
-}
-
-/// Returns the medians of several rounds of one crate.
-fn medians(rounds: Vec<Row>) -> Option<Row> {
-    let of = |figure: &dyn Fn(&Row) -> Option<f64>| {
-        let figures: Option<Vec<f64>> = rounds.iter().map(figure).collect();
-        figures.map(median)
-    };
-    let insert = of(&|row| row.insert);
-    let remove = of(&|row| row.remove);
-    let band = |nth: usize| of(&|row| Some(row.insert_by_band?[nth]));
-    let bands = [0, 1, 2, 3, 4].map(band);
-    let lookups = [0, 1, 2, 3, 4].map(|nth| of(&|row| Some(row.lookups[nth])).unwrap_or(f64::NAN));
-    let insert_by_band =
-        bands.iter().all(Option::is_some).then(|| bands.map(|band| band.unwrap_or(f64::NAN)));
-    let last = rounds.into_iter().last()?;
-    Some(Row { insert, insert_by_band, lookups, remove, ..last })
-}
-
-fn table(name: &'static str, rows: &[Row]) -> Table {
-    let head = [
-        "one thread, ns",
-        "items",
-        "bits per item",
-        "false positives, %",
-        "refused",
-        "insert, all",
-        "insert, last 5 %",
-        "lookup, 0 % present",
-        "50 %",
-        "100 %",
-        "remove",
-    ];
-    let mut table = Table::new(name, &head);
-    for row in rows {
-        table.push(vec![
-            row.name(),
-            row.items.to_string(),
-            format!("{:.1}", row.bits_per_item),
-            format!("{:.4}", row.false_positive_rate * 100.0),
-            row.refused.to_string(),
-            cell(row.insert, 1),
-            cell(row.insert_by_band.map(|bands| bands[4]), 1),
-            cell(Some(row.lookups[0]), 1),
-            cell(Some(row.lookups[2]), 1),
-            cell(Some(row.lookups[4]), 1),
-            cell(row.remove, 1),
-        ]);
-    }
-    table
+    if can_remove { clock.per_key() } else { f64::NAN }
 }
 
 impl Peers {
@@ -242,30 +198,18 @@ impl Peers {
             .x("load (% of the items)")
             .y("time per insert (ns)")
             .log_y();
-        let mut space = Chart::new("bits-per-item-by-rate", "Memory by false-positive rate")
-            .x("false-positive rate (%)")
-            .y("memory (bits per item)")
-            .log_x();
-        // Locked filters are for several threads; guira's layouts differ little in speed.
-        for row in self.memory.iter().filter(|row| row.peer.shares != peers::Shares::Lock) {
+        // Locked filters are for several threads; guira's kernels differ only in lookups.
+        let is_shown =
+            |row: &&Row| row.peer.shares != peers::Shares::Lock && row.peer.kernel.is_none();
+        for row in self.memory.iter().filter(is_shown) {
             let look = if row.batches { row.peer.look.variant() } else { row.peer.look };
-            if !row.peer.is_variant {
-                let points = PRESENT.map(f64::from).into_iter().zip(row.lookups).collect();
-                lookups.push(Series::new(look, row.name(), points));
-                let points = |bands| BAND_MIDDLES.into_iter().zip(bands).collect();
-                if let Some(bands) = row.insert_by_band {
-                    inserts.push(Series::new(look, row.name(), points(bands)));
-                }
-            }
-            let is_new = !row.batches || row.peer.is_variant && row.peer.kernel.is_none();
-            if is_new && row.false_positive_rate > 0.0 {
-                let point = (row.false_positive_rate * 100.0, row.bits_per_item);
-                space.push(Series::new(row.peer.look, row.peer.name, vec![point]));
+            let points = PRESENT.map(f64::from).into_iter().zip(row.times.lookups);
+            lookups.push(Series::new(look, row.name(), points.collect()));
+            if row.times.insert_by_band[0].is_finite() {
+                let points = BAND_MIDDLES.into_iter().zip(row.times.insert_by_band);
+                inserts.push(Series::new(look, row.name(), points.collect()));
             }
         }
-        let rates = (0..=36).map(|i| 0.001 * 10_f64.powf(f64::from(i) / 9.0));
-        let limit = rates.map(|percent| (percent, -(percent / 100.0).log2())).collect();
-        space.push(Series::guide("information limit", limit));
-        results.charts.extend([lookups, inserts, space]);
+        results.charts.extend([lookups, inserts]);
     }
 }

@@ -2,12 +2,13 @@
 //! the same number of keys, one pinned thread, alternately.
 
 use guira::{CuckooFilter, Layout};
-use guira_harness::{Keys, Pick, filter_of, table::Table};
+use guira_harness::{Keys, Pick, filter_of};
 
 use crate::{
-    bar::Bar,
+    bar::{Bar, Target::AtMost},
     bench::{Bench, Results, Section},
-    timing::{Beside, Clock, Rounds, STEP},
+    rounds::Rounds,
+    timing::{Clock, STEP},
     workload::{insert_batch, lookup_batch, lookup_single, remove_batch, remove_single},
 };
 
@@ -27,9 +28,7 @@ const BARS: [(&str, f64); 4] = [
 ];
 
 #[derive(Default)]
-pub struct SemiSorted {
-    rounds: Rounds,
-}
+pub struct SemiSorted(Rounds);
 
 impl Section for SemiSorted {
     fn measure(&mut self, bench: &Bench) {
@@ -37,31 +36,21 @@ impl Section for SemiSorted {
         for round in 0..bench.rounds {
             bench.say(format!("semi-sorted layouts, round {} of {}", round + 1, bench.rounds));
             for (semi_sorted, plain) in PAIRS {
-                compare(bench, semi_sorted, plain, round as u64, &mut self.rounds);
+                compare(bench, semi_sorted, plain, round as u64, &mut self.0);
             }
         }
     }
 
     fn report(&self, results: &mut Results) {
         for (what, most) in BARS {
-            let times = |layout: Layout| self.rounds.times(&format!("{layout:?}: {what}"));
-            let measured = PAIRS.into_iter().filter(|pair| times(pair.0).is_finite());
-            let worst = measured.max_by(|a, b| times(a.0).total_cmp(&times(b.0)));
-            let (semi_sorted, plain) = worst.unwrap_or(PAIRS[0]);
-            let name = format!("semi-sorted: {what}");
-            results.bars.push(
-                Bar::at_most(name, most, times(semi_sorted), "of plain")
-                    .note(format!("worst of {}: {semi_sorted:?} against {plain:?}", PAIRS.len())),
-            );
+            let worst = self.0.greatest(|name| name.ends_with(&format!(": {what}")));
+            let bar =
+                Bar::new(format!("semi-sorted: {what}"), AtMost(most), worst.times, "of plain");
+            results.bars.push(bar.note(format!("worst of {}: {}", PAIRS.len(), worst.name)));
         }
-        let mut table =
-            Table::new("semi-sorted", &["semi-sorted, one thread", "ns", "plain, ns", "of plain"]);
-        for (name, nanoseconds, plain, times) in self.rounds.medians() {
-            let figures = [format!("{nanoseconds:.1}"), format!("{plain:.1}")];
-            let [nanoseconds, plain] = figures;
-            table.push(vec![name.into(), nanoseconds, plain, format!("{times:.2}")]);
-        }
-        results.tables.push(table);
+        let head = ["semi-sorted, one thread", "ns", "plain, ns", "of plain"];
+        let table = self.0.table("semi-sorted", head, 1);
+        results.tables.push(("Semi-sorted layouts against plain ones", table));
     }
 }
 
@@ -71,8 +60,8 @@ fn compare(bench: &Bench, semi_sorted: Layout, plain: Layout, round: u64, rounds
     let items = filters[0].capacity().min(filters[1].capacity()) as u64;
     let keys = Keys::new(round);
     let mut note = |what: &str, work: &mut dyn FnMut(&CuckooFilter) -> Clock| {
-        let [nanoseconds, floor] = filters.each_ref().map(|filter| work(filter).per_key());
-        rounds.note(format!("{semi_sorted:?}: {what}"), Beside { nanoseconds, floor });
+        let [semi, plain] = filters.each_ref().map(|filter| work(filter).per_key());
+        rounds.note(format!("{semi_sorted:?}: {what}"), semi, plain);
     };
     note("insert, empty to capacity, batch", &mut |filter| insert_batch(filter, keys, 0..items));
     for present in [0, 50, 100] {

@@ -95,116 +95,87 @@ impl SharedFigures {
                 let both = (filter, population);
                 let run = beside(both, both, &bench.cores, writers, reading, bench.time);
                 let nanoseconds = [0.5, 0.99, 0.999].map(|q| run.latency.value_at_quantile(q));
-                let (reads, writes, misses) = (run.reads, run.writes, run.misses);
-                let latency =
-                    Latency { peer, reading, writers, nanoseconds, reads, writes, misses };
-                self.latencies.push(latency);
+                self.latencies.push(Latency {
+                    peer,
+                    reading,
+                    writers,
+                    nanoseconds,
+                    reads: run.reads,
+                    writes: run.writes,
+                    misses: run.misses,
+                });
             }
         }
     }
 
     /// Returns the speed of two threads as a multiple of that of one.
     pub fn two_against_one(&self, peer: &Candidate, reads: u32) -> Option<f64> {
-        let speed = |threads| {
-            let mut speeds = self.speeds.iter();
-            let found = speeds
-                .find(|it| (it.peer.name, it.reads, it.threads) == (peer.name, reads, threads));
-            found.map(|it| it.operations)
-        };
-        Some(speed(2)? / speed(1)?)
+        Some(self.speed(peer, reads, 2)? / self.speed(peer, reads, 1)?)
     }
 
-    /// Adds the tables and plots.
+    fn speed(&self, peer: &Candidate, reads: u32, threads: usize) -> Option<f64> {
+        let wanted = (peer.name, reads, threads);
+        let mut speeds = self.speeds.iter();
+        let found = speeds.find(|it| (it.peer.name, it.reads, it.threads) == wanted);
+        found.map(|it| it.operations)
+    }
+
+    /// Adds the tables, and the plot of the latencies.
     pub fn report(&self, results: &mut Results) {
-        results.tables.extend([self.throughput(), self.latency()]);
-        for (reads, name, title) in [
-            (100, "throughput-by-threads-reads", "Lookups by threads, 94 % load"),
-            (50, "throughput-by-threads-mixed", "Half reads, half writes, 94 % load"),
-        ] {
-            let chart = Chart::new(name, title)
-                .x("threads")
-                .whole_x()
-                .y("throughput (million operations per second)");
-            let speeds = self.speeds.iter().filter(|it| it.reads == reads);
-            results.charts.push(
-                chart.with_all(by_peer(
-                    speeds.map(|it| (it.peer, (it.threads as f64, it.operations))),
-                )),
-            );
-        }
-        for (nth, name, title) in [
-            (1, "latency-beside-writers-p99", "A lookup beside writers, 99th percentile"),
-            (2, "latency-beside-writers-p999", "A lookup beside writers, 99.9th percentile"),
-        ] {
-            let chart = Chart::new(name, title)
-                .x("writers beside the reader")
-                .whole_x()
-                .y("latency (ns)")
-                .log_y();
-            let single = self.latencies.iter().filter(|it| it.reading == Reading::SingleTimed);
-            let points =
-                single.map(|it| (it.peer, (it.writers as f64, it.nanoseconds[nth] as f64)));
-            results.charts.push(chart.with_all(by_peer(points)));
-        }
-    }
-
-    fn throughput(&self) -> Table {
-        let head =
-            ["crate", "reads, %", "threads", "million operations/s", "per thread", "against one"];
-        let mut table = Table::new("peers-throughput", &head);
-        for row in &self.speeds {
-            let of_one =
-                |it: &&Speed| (it.peer.name, it.reads, it.threads) == (row.peer.name, row.reads, 1);
-            let one = self.speeds.iter().find(of_one).map_or(f64::NAN, |it| it.operations);
-            table.push(vec![
-                row.peer.name.into(),
-                row.reads.to_string(),
-                row.threads.to_string(),
-                format!("{:.1}", row.operations),
-                format!("{:.1}", row.operations / row.threads as f64),
-                format!("{:.2}", row.operations / one),
-            ]);
-        }
-        table
-    }
-
-    fn latency(&self) -> Table {
-        let head = [
-            "one reader",
-            "of",
-            "writers",
-            "p50, ns",
-            "p99, ns",
-            "p99.9, ns",
-            "million reads/s",
-            "million writes/s",
-            "misses of present keys",
-        ];
-        let mut table = Table::new("peers-latency", &head);
-        for row in &self.latencies {
-            let what = match row.reading {
-                Reading::BurstTimed => "bursts of 32",
-                _ => "single lookups",
-            };
-            let mut cells = vec![row.peer.name.into(), what.into(), row.writers.to_string()];
-            cells.extend(row.nanoseconds.map(|nanoseconds| nanoseconds.to_string()));
-            cells.extend([row.reads, row.writes].map(|speed| format!("{speed:.1}")));
-            cells.push(row.misses.to_string());
-            table.push(cells);
-        }
-        table
+        let of_one = |row: &Speed| {
+            let one = self.speed(row.peer, row.reads, 1).unwrap_or(f64::NAN);
+            format!("{:.2}", row.operations / one)
+        };
+        let speeds = Table::of(
+            "peers-throughput",
+            &self.speeds,
+            &[
+                ("crate", &|row| row.peer.name.into()),
+                ("reads, %", &|row| row.reads.to_string()),
+                ("threads", &|row| row.threads.to_string()),
+                ("million operations/s", &|row| format!("{:.1}", row.operations)),
+                ("per thread", &|row| format!("{:.1}", row.operations / row.threads as f64)),
+                ("against one", &of_one),
+            ],
+        );
+        results.tables.push(("Other crates, by threads", speeds));
+        let latencies = Table::of(
+            "peers-latency",
+            &self.latencies,
+            &[
+                ("one reader", &|row| row.peer.name.into()),
+                ("of", &|row| {
+                    if row.is_single() { "single lookups".into() } else { "bursts of 32".into() }
+                }),
+                ("writers", &|row| row.writers.to_string()),
+                ("p50, ns", &|row| row.nanoseconds[0].to_string()),
+                ("p99, ns", &|row| row.nanoseconds[1].to_string()),
+                ("p99.9, ns", &|row| row.nanoseconds[2].to_string()),
+                ("million reads/s", &|row| format!("{:.1}", row.reads)),
+                ("million writes/s", &|row| format!("{:.1}", row.writes)),
+                ("misses of present keys", &|row| row.misses.to_string()),
+            ],
+        );
+        results.tables.push(("Other crates, one reader beside writers", latencies));
+        let title = "A lookup beside writers, 99.9th percentile";
+        let chart = Chart::new("latency-beside-writers-p999", title)
+            .x("writers beside the reader")
+            .whole_x()
+            .y("latency (ns)")
+            .log_y();
+        let single: Vec<&Latency> = self.latencies.iter().filter(|it| it.is_single()).collect();
+        // The figures of a crate follow one another.
+        let of_peers = single.chunk_by(|a, b| a.peer.name == b.peer.name);
+        let series = of_peers.map(|rows| {
+            let points = rows.iter().map(|it| (it.writers as f64, it.nanoseconds[2] as f64));
+            Series::new(rows[0].peer.look, rows[0].peer.name, points.collect())
+        });
+        results.charts.push(chart.with_all(series));
     }
 }
 
-/// One series per crate, in order of first appearance.
-fn by_peer(points: impl Iterator<Item = (&'static Candidate, (f64, f64))>) -> Vec<Series> {
-    let mut curves: Vec<(&Candidate, Vec<(f64, f64)>)> = Vec::new();
-    for (peer, point) in points {
-        match curves.iter_mut().find(|(known, _)| known.name == peer.name) {
-            Some((_, points)) => points.push(point),
-            None => curves.push((peer, vec![point])),
-        }
+impl Latency {
+    fn is_single(&self) -> bool {
+        self.reading == Reading::SingleTimed
     }
-    let series = curves.into_iter();
-    series.map(|(peer, points)| Series::new(peer.look, peer.name, points)).collect()
 }

@@ -6,13 +6,13 @@
 use std::hint::black_box;
 
 use guira::{CuckooFilter, Hashed, Layout};
-use guira_harness::{Keys, filter_of, table::Table};
+use guira_harness::{Keys, filter_of};
 
 use crate::{
-    bar::Bar,
+    bar::{Bar, Target::Nothing},
     bench::{Bench, Results, Section},
+    rounds::Rounds,
     threads::{Population, next_block, pace},
-    timing::median,
 };
 
 /// Lookups of a burst.
@@ -28,16 +28,15 @@ const WORKS: [(bool, bool, &str); 3] = [
     (false, true, "writes only"),
 ];
 
-/// Million bursts per second in one table, in each round: of one thread, of two with one filter,
-/// and of two with one filter each.
-struct Figures {
-    bytes: usize,
-    work: &'static str,
-    rounds: Vec<[f64; 3]>,
-}
-
+/// Million bursts per second in one table of two threads, with one filter and with one each,
+/// beside those of one thread.
 #[derive(Default)]
-pub struct SharedStage(Vec<Figures>);
+pub struct SharedStage(Rounds);
+
+/// Returns the names of the figures of a table: with one filter, and with one each.
+fn names(bytes: usize, work: &str) -> [String; 2] {
+    ["one filter", "a filter each"].map(|how| format!("{work}, {} KiB: {how}", bytes >> 10))
+}
 
 /// Filters at 80 % load.
 struct Loaded(Vec<(CuckooFilter, Population)>);
@@ -94,50 +93,26 @@ impl Section for SharedStage {
             for (looks_up, writes, work) in WORKS {
                 bench.say(format!("a stage of a pipeline, {} KiB, {work}", bytes >> 10));
                 let work_of = (looks_up, writes);
-                self.0.push(Figures { bytes, work, rounds: Vec::new() });
+                let [one_filter, a_filter_each] = names(bytes, work);
                 for _ in 0..bench.rounds {
                     let before = one.speed(bench, 1, work_of);
                     let shared = one.speed(bench, 2, work_of);
                     let sharded = two.speed(bench, 2, work_of);
                     let alone = f64::midpoint(before, one.speed(bench, 1, work_of));
-                    let figures = self.0.last_mut().expect("just pushed");
-                    figures.rounds.push([alone, shared, sharded]);
+                    self.0.note(&one_filter, shared, alone);
+                    self.0.note(&a_filter_each, sharded, alone);
                 }
             }
         }
     }
 
     fn report(&self, results: &mut Results) {
-        let head = [
-            "million bursts/s",
-            "table, KiB",
-            "one thread",
-            "two, one filter",
-            "of one",
-            "two, a filter each",
-            "of one",
-        ];
-        let mut table = Table::new("shared-stage", &head);
-        for figures in &self.0 {
-            let speed = |nth: usize| median(figures.rounds.iter().map(|round| round[nth]));
-            let of_one =
-                |nth: usize| median(figures.rounds.iter().map(|round| round[nth] / round[0]));
-            table.push(vec![
-                figures.work.into(),
-                (figures.bytes >> 10).to_string(),
-                format!("{:.2}", speed(0)),
-                format!("{:.2}", speed(1)),
-                format!("{:.2}", of_one(1)),
-                format!("{:.2}", speed(2)),
-                format!("{:.2}", of_one(2)),
-            ]);
-            if figures.bytes == 2 << 20 && figures.work == WORKS[0].2 {
-                results.bars.push(
-                    Bar::figure("a stage by two threads on one table, 2 MiB", of_one(1), "of one")
-                        .note(format!("with a filter for each thread {:.2}", of_one(2))),
-                );
-            }
-        }
-        results.tables.push(table);
+        let head = ["million bursts/s", "two threads", "one thread", "of one"];
+        let table = self.0.table("shared-stage", head, 2);
+        results.tables.push(("A stage of a pipeline, by two threads", table));
+        let [shared, sharded] = names(2 << 20, WORKS[0].2).map(|name| self.0.row(&name).times);
+        let name = "a stage by two threads on one table, 2 MiB";
+        let note = format!("with a filter for each thread {sharded:.2}");
+        results.bars.push(Bar::new(name, Nothing, shared, "of one").note(note));
     }
 }

@@ -9,18 +9,17 @@ use std::{
     hint::black_box,
     io::Read,
     path::PathBuf,
-    time::Instant,
 };
 
 use guira::{CuckooFilter, Layout};
 use guira_harness::{Keys, filter_of, table::Table};
 
 use crate::{
-    bar::Bar,
+    bar::{Bar, Target::AtMost},
     bench::{Bench, Results, Section},
     memory::with_small_pages,
     stop,
-    timing::median,
+    timing::milliseconds,
     workload::insert_batch,
 };
 
@@ -65,37 +64,27 @@ impl Section for Snapshot {
     }
 
     fn report(&self, results: &mut Results) {
-        let head = [
-            "layout",
-            "MiB",
-            "operation",
-            "best, ms",
-            "GB/s",
-            "of reading",
-            "median, ms",
-            "of reading ",
-        ];
-        let mut table = Table::new("snapshot", &head);
-        for Row { layout, bytes, times } in &self.0 {
-            let best = |nth: usize| times[nth].iter().copied().fold(f64::INFINITY, f64::min);
-            let middle = |nth: usize| median(times[nth].iter().copied());
-            for (nth, name) in NAMES.iter().enumerate() {
-                table.push(vec![
-                    format!("{layout:?}"),
-                    format!("{:.0}", *bytes as f64 / f64::from(1 << 20)),
-                    (*name).into(),
-                    format!("{:.1}", best(nth)),
-                    format!("{:.2}", *bytes as f64 / best(nth) / 1e6),
-                    format!("{:.2}", best(nth) / best(0)),
-                    format!("{:.1}", middle(nth)),
-                    format!("{:.2}", middle(nth) / middle(0)),
-                ]);
-            }
-            let name = format!("load, {layout:?}");
-            let bar = Bar::at_most(name, 1.5, best(2) / best(0), "of reading the file");
+        let best = |row: &Row, nth: usize| row.times[nth].iter().copied().fold(f64::NAN, f64::min);
+        let operations = self.0.iter().flat_map(|row| (0..NAMES.len()).map(move |nth| (row, nth)));
+        let operations: Vec<(&Row, usize)> = operations.collect();
+        let table = Table::of(
+            "snapshot",
+            &operations,
+            &[
+                ("layout", &|(row, _)| format!("{:?}", row.layout)),
+                ("MiB", &|(row, _)| format!("{:.0}", row.bytes as f64 / f64::from(1 << 20))),
+                ("operation", &|&(_, nth)| NAMES[nth].into()),
+                ("best, ms", &|&(row, nth)| format!("{:.1}", best(row, nth))),
+                ("GB/s", &|&(row, nth)| format!("{:.2}", row.bytes as f64 / best(row, nth) / 1e6)),
+                ("of reading", &|&(row, nth)| format!("{:.2}", best(row, nth) / best(row, 0))),
+            ],
+        );
+        results.tables.push(("Snapshots", table));
+        for row in &self.0 {
+            let (name, times) = (format!("load, {:?}", row.layout), best(row, 2) / best(row, 0));
+            let bar = Bar::new(name, AtMost(1.5), times, "of reading the file");
             results.bars.push(bar.note("best rounds"));
         }
-        results.tables.push(table);
     }
 }
 
@@ -127,9 +116,7 @@ fn measure(layout: Layout, bytes: usize, rounds: usize, rows: &mut Vec<Row>) {
             stop::point();
             // A caller's buffers are not on huge pages; the filter asks for its own.
             with_small_pages(&mut *work);
-            let start = Instant::now();
-            with_small_pages(work);
-            times.push(1e3 * start.elapsed().as_secs_f64());
+            times.push(milliseconds(|| with_small_pages(work)));
         }
     }
 }

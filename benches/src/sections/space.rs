@@ -4,7 +4,7 @@ use guira::{Hashed, Layout};
 use guira_harness::{BATCH, Keys, filter_of, table::Table};
 
 use crate::{
-    bar::Bar,
+    bar::{Bar, Target::AtMost},
     bench::{Bench, Results, Section},
     timing::over_range,
     workload::insert_batch,
@@ -46,22 +46,25 @@ impl Section for Space {
     }
 
     fn report(&self, results: &mut Results) {
-        let head = ["layout", "bits per item", "rate", "bits above log2(1/rate)"];
-        let mut table = Table::new("space", &head);
-        for &Row { layout, bits_per_item: bits, rate } in &self.0 {
-            let above = bits + rate.log2();
+        let above = |row: &Row| row.bits_per_item + row.rate.log2();
+        let table = Table::of(
+            "space",
+            &self.0,
+            &[
+                ("layout", &|row| format!("{:?}", row.layout)),
+                ("bits per item", &|row| format!("{:.2}", row.bits_per_item)),
+                ("rate", &|row| format!("{:.5} %", 100.0 * row.rate)),
+                ("bits above log2(1/rate)", &|row| format!("{:.2}", above(row))),
+            ],
+        );
+        results.tables.push(("Bits per item and false-positive rate at capacity", table));
+        for row in &self.0 {
+            let layout = row.layout;
             if matches!(layout, Layout::SemiSorted6x12 | Layout::SemiSorted5x14) {
                 let name = format!("{layout:?} at capacity, bits per item above log2(1/rate)");
-                let note = format!("{bits:.2} bits at {:.4} %", 100.0 * rate);
-                results.bars.push(Bar::at_most(name, 2.5, above, "bits").note(note));
+                let note = format!("{:.2} bits at {:.4} %", row.bits_per_item, 100.0 * row.rate);
+                results.bars.push(Bar::new(name, AtMost(2.5), above(row), "bits").note(note));
             }
-            table.push(vec![
-                format!("{layout:?}"),
-                format!("{bits:.2}"),
-                format!("{:.5} %", 100.0 * rate),
-                format!("{above:.2}"),
-            ]);
         }
-        results.tables.push(table);
     }
 }

@@ -5,25 +5,30 @@ use std::{
     io,
     sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use guira::{
     Filter, GrowingFilter, Hashed, Insertion, Layout,
     kind::{Growth, Set},
 };
-use guira_harness::{Cores, Keys, capacity_for, filter, table::Table};
+use guira_harness::{Cores, Keys, capacity_for, filter};
 
 use crate::{
-    bar::Bar,
+    bar::{Bar, Target::AtMost},
     bench::{Bench, Results, Section},
     memory::advise_huge_pages,
+    rounds::Rounds,
     stop,
-    timing::median,
+    timing::milliseconds,
 };
 
 /// Longest wait that is allowed, as a multiple of the time of `memcpy`.
 const TARGET: f64 = 1.3;
+
+/// What is measured: the longest wait beside the operation, and beside a pause of the same length.
+const WAIT: &str = "longest wait beside";
+const PAUSE: &str = "longest wait without";
 
 /// Keys that the writer removes and inserts again, one after the other.
 const KEYS: u64 = 10_000;
@@ -31,20 +36,10 @@ const KEYS: u64 = 10_000;
 /// Calls of the writer before the copy begins.
 const WARM_UP: u64 = 2 * KEYS;
 
-/// Milliseconds of one operation of one filter, by round.
-struct Row {
-    name: String,
-    mebibytes: usize,
-    /// A plain copy of as many bytes into memory that was touched before.
-    memcpy: Vec<f64>,
-    /// The longest wait beside the operation, and beside a pause of the same length.
-    waits: Vec<(f64, f64)>,
-    /// The whole operation.
-    whole: Vec<f64>,
-}
-
+/// Longest waits in milliseconds, and the whole operations, beside `memcpy`: a plain copy of as many
+/// bytes into memory that was touched before.
 #[derive(Default)]
-pub struct Stall(Vec<Row>);
+pub struct Stall(Rounds);
 
 impl Section for Stall {
     fn measure(&mut self, bench: &Bench) {
@@ -59,35 +54,14 @@ impl Section for Stall {
     }
 
     fn report(&self, results: &mut Results) {
-        let head = [
-            "operation",
-            "MiB",
-            "memcpy, ms",
-            "longest wait, ms",
-            "of memcpy",
-            "without the operation, ms",
-            "whole operation, ms",
-        ];
-        let mut table = Table::new("stall", &head);
-        for row in &self.0 {
-            let of_memcpy =
-                median(row.waits.iter().zip(&row.memcpy).map(|((wait, _), m)| wait / m));
-            let wait = median(row.waits.iter().map(|wait| wait.0));
-            let control = median(row.waits.iter().map(|wait| wait.1));
-            table.push(vec![
-                row.name.clone(),
-                row.mebibytes.to_string(),
-                format!("{:.2}", median(row.memcpy.iter().copied())),
-                format!("{wait:.2}"),
-                format!("{of_memcpy:.2}"),
-                format!("{control:.2}"),
-                format!("{:.1}", median(row.whole.iter().copied())),
-            ]);
-            let name = format!("longest wait beside {}, {} MiB", row.name, row.mebibytes);
-            let bar = Bar::at_most(name, TARGET, of_memcpy, "of memcpy");
+        for row in self.0.rows().filter(|row| row.name.starts_with(WAIT)) {
+            let control = row.name.replacen(WAIT, PAUSE, 1);
+            let bar = Bar::new(row.name, AtMost(TARGET), row.times, "of memcpy");
+            let control = self.0.row(&control).figure;
             results.bars.push(bar.note(format!("without the operation {control:.2} ms")));
         }
-        results.tables.push(table);
+        let head = ["operation", "ms", "memcpy, ms", "of memcpy"];
+        results.tables.push(("Waits beside copies", self.0.table("stall", head, 2)));
     }
 }
 
@@ -133,24 +107,18 @@ impl Stall {
         bench.cores.pin(0);
         // This round is not counted: the memory may have gone back to a virtual machine's host.
         operation(filter);
-        self.0.push(Row {
-            name: name.into(),
-            mebibytes: bytes >> 20,
-            memcpy: Vec::new(),
-            waits: Vec::new(),
-            whole: Vec::new(),
-        });
-        let row = self.0.last_mut().expect("just pushed");
+        let name = format!("{name}, {} MiB", bytes >> 20);
         for _ in 0..bench.mode.pick(3, 9, 21) {
             stop::point();
-            row.memcpy.push(milliseconds(|| copier.copy()));
+            let memcpy = milliseconds(|| copier.copy());
             let mut whole = 0.0;
             let work = || whole = milliseconds(|| operation(filter));
             let wait = longest_wait(filter, &bench.cores, work);
             let pause = Duration::from_secs_f64(whole / 1e3);
             let control = longest_wait(filter, &bench.cores, || thread::sleep(pause));
-            row.waits.push((wait, control));
-            row.whole.push(whole);
+            self.0.note(format!("{WAIT} {name}"), wait, memcpy);
+            self.0.note(format!("{PAUSE} {name}"), control, memcpy);
+            self.0.note(format!("whole {name}"), whole, memcpy);
         }
     }
 }
@@ -176,12 +144,6 @@ impl Copier {
     fn copy(&mut self) {
         black_box(&mut self.to).copy_from_slice(black_box(&self.from));
     }
-}
-
-fn milliseconds(work: impl FnOnce()) -> f64 {
-    let start = Instant::now();
-    work();
-    1e3 * start.elapsed().as_secs_f64()
 }
 
 /// Returns the longest call, in milliseconds, of a pinned thread that removes and inserts keys of

@@ -4,10 +4,10 @@ use guira::Layout;
 use guira_harness::{Keys, filter_of};
 
 use crate::{
-    bar::Bar,
+    bar::{Bar, Target::AtLeast},
     bench::{Bench, Results, Section},
+    rounds::Rounds,
     threads::{Population, Work, throughput},
-    timing::median,
 };
 
 /// What the threads do, and the multiple of one thread's speed that reaches the target.
@@ -17,9 +17,9 @@ const WORKS: [(&str, Work, f64); 3] = [
     ("two pinned threads, inserts and removals at 80 %", Work::mix(0), 1.7),
 ];
 
-/// Million operations per second of two threads, and of one before and after.
+/// Million operations per second of two threads, beside those of one before and after.
 #[derive(Default)]
-pub struct TwoThreads([Vec<(f64, f64)>; 3]);
+pub struct TwoThreads(Rounds);
 
 impl Section for TwoThreads {
     fn measure(&mut self, bench: &Bench) {
@@ -27,7 +27,7 @@ impl Section for TwoThreads {
         let items = filter.slots() as u64 * 80 / 100;
         let population = Population::new(Keys::new(80), items, 2);
         assert_eq!(population.fill(&filter), 0, "room at 80 % load");
-        for ((name, work, _), rounds) in WORKS.into_iter().zip(&mut self.0) {
+        for (name, work, _) in WORKS {
             bench.say(name);
             let speed = |threads| {
                 let run = throughput(&filter, &bench.cores, &population, threads, work, bench.time);
@@ -37,19 +37,17 @@ impl Section for TwoThreads {
             for _ in 0..bench.rounds {
                 let before = speed(1);
                 let two = speed(2);
-                rounds.push((two, f64::midpoint(before, speed(1))));
+                self.0.note(name, two, f64::midpoint(before, speed(1)));
             }
         }
     }
 
     fn report(&self, results: &mut Results) {
-        for ((name, _, target), rounds) in WORKS.into_iter().zip(&self.0) {
-            let share = median(rounds.iter().map(|(two, one)| two / one));
-            let one = median(rounds.iter().map(|&(_, one)| one));
-            results.bars.push(
-                Bar::at_least(name, target, share, "of one thread")
-                    .note(format!("one thread: {one:.1} million operations per second")),
-            );
+        for (name, _, target) in WORKS {
+            let row = self.0.row(name);
+            let note = format!("one thread: {:.1} million operations per second", row.base);
+            let bar = Bar::new(name, AtLeast(target), row.times, "of one thread");
+            results.bars.push(bar.note(note));
         }
     }
 }

@@ -13,7 +13,7 @@ use hdrhistogram::Histogram;
 
 use guira_harness::{BATCH, Cores};
 
-use super::{Population, Shared, Steps};
+use super::{population::Population, shared::Shared, writes::Steps};
 
 /// How a reader reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

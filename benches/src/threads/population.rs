@@ -7,7 +7,7 @@ use std::{
 
 use guira_harness::{BATCH, Keys, Pick};
 
-use super::{Ring, Shared};
+use super::{shared::Shared, writes::Ring};
 use crate::stop;
 
 /// The keys of a filter that threads work on. Each thread has keys of its own, and never changes

@@ -2,7 +2,7 @@
 
 use guira::{CuckooFilter, Hashed};
 
-use super::{Ring, Steps};
+use super::writes::{Ring, Steps};
 
 /// A filter or set that threads share.
 pub trait Shared: Sync {

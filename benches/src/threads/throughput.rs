@@ -2,13 +2,31 @@
 
 use std::{
     hint::black_box,
-    sync::OnceLock,
+    sync::{Barrier, OnceLock},
+    thread,
     time::{Duration, Instant},
 };
 
 use guira_harness::{BATCH, Cores};
 
-use super::{Population, Shared, Steps, together};
+use super::{population::Population, shared::Shared, writes::Steps};
+
+/// Runs `work` on pinned threads with a barrier for all of them. Returns their results.
+pub fn together<T: Send>(
+    cores: &Cores,
+    threads: usize,
+    work: impl Fn(usize, &Barrier) -> T + Sync,
+) -> Vec<T> {
+    let barrier = Barrier::new(threads);
+    let run = &|thread| {
+        cores.pin(thread);
+        work(thread, &barrier)
+    };
+    thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads).map(|at| scope.spawn(move || run(at))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("a thread of a run")).collect()
+    })
+}
 
 /// Figures of one run of several threads.
 #[derive(Clone, Debug)]

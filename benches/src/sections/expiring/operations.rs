@@ -1,30 +1,27 @@
 //! Operations at 90 % load, by one thread and by two, against those of a filter whose items stay.
 
 use guira::{CuckooFilter, ExpiringFilter, Hashed, Insertion, Layout};
-use guira_harness::{BATCH, Keys, Pick, capacity_for, table::Table};
+use guira_harness::{BATCH, Keys, Pick, capacity_for};
 
-use super::{Filled, LOAD};
+use super::filled::{Filled, LOAD};
 use crate::{
     bench::{Bench, Results},
+    rounds::Rounds,
     threads::together,
-    timing::{Beside, Clock, Rounds},
+    timing::Clock,
     workload::insert_batch,
 };
 
 /// Operations that one thread times in a row, in the larger tables.
 const OPERATIONS: usize = 1 << 18;
 
-/// Figures of tables of one size.
-struct Size {
-    bytes: usize,
-    /// By one thread. The floor is a filter whose items stay.
+#[derive(Default)]
+pub struct Operations {
+    /// Nanoseconds by one thread, beside those of a filter whose items stay.
     alone: Rounds,
-    /// By two threads. The floor is one thread.
+    /// Operations per nanosecond by two threads, beside those by one.
     together: Rounds,
 }
-
-#[derive(Default)]
-pub struct Operations(Vec<Size>);
 
 /// The operations that both types of filters have.
 trait Operable: Sync {
@@ -38,64 +35,52 @@ trait Operable: Sync {
     fn refresh(&self, key: u64) -> Option<bool>;
 }
 
-impl Operable for CuckooFilter {
-    fn insert(&self, key: u64) -> u64 {
-        self.insert(&Hashed(key)).expect("room");
-        0
-    }
+macro_rules! operable {
+    ($filter:ty, $generation:ident: $insertion:ty => $token:expr, $remove:expr, $refresh:expr) => {
+        impl Operable for $filter {
+            fn insert(&self, key: u64) -> u64 {
+                let $generation: $insertion = self.insert(&Hashed(key)).expect("room");
+                $token
+            }
 
-    fn insert_unique(&self, key: u64) -> Option<u64> {
-        match self.insert_unique(&Hashed(key)).expect("room") {
-            Insertion::New(()) => Some(0),
-            Insertion::Found(()) => None,
+            fn insert_unique(&self, key: u64) -> Option<u64> {
+                match self.insert_unique(&Hashed(key)).expect("room") {
+                    Insertion::New($generation) => Some($token),
+                    Insertion::Found(()) => None,
+                }
+            }
+
+            fn remove(&self, key: u64, generation: u64) -> bool {
+                $remove(self, key, generation)
+            }
+
+            fn contains(&self, key: u64) -> bool {
+                self.contains(&Hashed(key))
+            }
+
+            fn contains_batch(&self, keys: &[u64], found: &mut [bool]) -> usize {
+                self.contains_batch(Hashed::slice(keys), found)
+            }
+
+            fn refresh(&self, key: u64) -> Option<bool> {
+                $refresh(self, key)
+            }
         }
-    }
-
-    fn remove(&self, key: u64, _: u64) -> bool {
-        self.remove(&Hashed(key))
-    }
-
-    fn contains(&self, key: u64) -> bool {
-        self.contains(&Hashed(key))
-    }
-
-    fn contains_batch(&self, keys: &[u64], found: &mut [bool]) -> usize {
-        self.contains_batch(Hashed::slice(keys), found)
-    }
-
-    fn refresh(&self, _: u64) -> Option<bool> {
-        None
-    }
+    };
 }
 
-impl Operable for ExpiringFilter {
-    fn insert(&self, key: u64) -> u64 {
-        self.insert(&Hashed(key)).expect("room")
-    }
-
-    fn insert_unique(&self, key: u64) -> Option<u64> {
-        match self.insert_unique(&Hashed(key)).expect("room") {
-            Insertion::New(generation) => Some(generation),
-            Insertion::Found(()) => None,
-        }
-    }
-
-    fn remove(&self, key: u64, generation: u64) -> bool {
-        self.remove(&Hashed(key), generation)
-    }
-
-    fn contains(&self, key: u64) -> bool {
-        self.contains(&Hashed(key))
-    }
-
-    fn contains_batch(&self, keys: &[u64], found: &mut [bool]) -> usize {
-        self.contains_batch(Hashed::slice(keys), found)
-    }
-
-    fn refresh(&self, key: u64) -> Option<bool> {
-        Some(self.refresh(&Hashed(key)))
-    }
-}
+operable!(
+    CuckooFilter,
+    _generation: () => 0,
+    |filter: &Self, key, _| filter.remove(&Hashed(key)),
+    |_, _| None
+);
+operable!(
+    ExpiringFilter,
+    generation: u64 => generation,
+    |filter: &Self, key, generation| filter.remove(&Hashed(key), generation),
+    |filter: &Self, key| Some(filter.refresh(&Hashed(key)))
+);
 
 /// What is measured, in the order of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -203,13 +188,12 @@ impl Operations {
     /// Measures tables of about this many bytes.
     pub fn measure(&mut self, bench: &Bench, bytes: usize) {
         let count = OPERATIONS.min(bytes / 2 / 16);
-        self.0.push(Size { bytes, alone: Rounds::default(), together: Rounds::default() });
-        let size = self.0.last_mut().expect("just pushed");
+        let place = format!("{} MiB", bytes >> 20);
         let Filled { filter: expiring, keys, items } = Filled::new(bytes, 1);
         let staying = staying(bytes, keys);
         let mut turn = 0;
         for round in 0..bench.rounds {
-            bench.say(format!("expiring, operations, {} MiB, round {}", bytes >> 20, round + 1));
+            bench.say(format!("expiring, operations, {place}, round {}", round + 1));
             for operation in ALL {
                 let mut time = |table: &dyn Operable, threads: u64| {
                     let first = turn;
@@ -218,43 +202,25 @@ impl Operations {
                         operation.time(table, keys, items, count, first + thread as u64)
                     })
                 };
-                let (floor, nanoseconds) = match operation {
+                let (base, nanoseconds) = match operation {
                     Operation::Refresh => (f64::NAN, time(&expiring, 1)),
                     _ => (time(&staying, 1), time(&expiring, 1)),
                 };
-                size.alone.note(operation.name(), Beside { nanoseconds, floor });
-                let together = Beside { nanoseconds: time(&expiring, 2), floor: nanoseconds };
-                size.together.note(operation.name(), together);
+                let name = format!("{}, {place}", operation.name());
+                self.alone.note(&name, nanoseconds, base);
+                // Each of two threads takes this time, so together they are twice as fast.
+                self.together.note(&name, 2.0 / time(&expiring, 2), 1.0 / nanoseconds);
             }
         }
     }
 
     pub fn report(&self, results: &mut Results) {
-        let head = [
-            "table, MiB",
-            "operation",
-            "one thread, ns",
-            "of a `CuckooFilter`",
-            "two threads, ns each",
-            "two threads, speed of one",
-        ];
-        let mut table = Table::new("expiring", &head);
-        for size in &self.0 {
-            for ((name, alone, _, times), (_, together, _, slower)) in
-                size.alone.medians().zip(size.together.medians())
-            {
-                let times = if times.is_nan() { String::new() } else { format!("{times:.2}") };
-                table.push(vec![
-                    (size.bytes >> 20).to_string(),
-                    name.into(),
-                    format!("{alone:.1}"),
-                    times,
-                    format!("{together:.1}"),
-                    format!("{:.2}", 2.0 / slower),
-                ]);
-            }
-        }
-        results.tables.push(table);
+        let head = ["one thread", "ns", "of a `CuckooFilter`, ns", "times"];
+        let table = self.alone.table("expiring", head, 1);
+        results.tables.push(("Items that expire: operations at 90 % load", table));
+        let head = ["two threads", "operations/ns", "one thread", "times"];
+        let table = self.together.table("expiring-threads", head, 4);
+        results.tables.push(("Items that expire: two threads", table));
     }
 }
 

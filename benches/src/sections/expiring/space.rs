@@ -106,18 +106,18 @@ impl Space {
     }
 
     pub fn report(&self, results: &mut Results) {
-        let head = ["window", "filter", "bits per item", "false positives, %", "items lost"];
-        let mut table = Table::new("expiring-space", &head);
-        for row in &self.0 {
-            table.push(vec![
-                row.window.to_string(),
-                row.name.into(),
-                format!("{:.1}", row.bits_per_item),
-                format!("{:.3}", 100.0 * row.rate),
-                row.lost.to_string(),
-            ]);
-        }
-        results.tables.push(table);
+        let table = Table::of(
+            "expiring-space",
+            &self.0,
+            &[
+                ("window", &|row| row.window.to_string()),
+                ("filter", &|row| row.name.into()),
+                ("bits per item", &|row| format!("{:.1}", row.bits_per_item)),
+                ("false positives, %", &|row| format!("{:.3}", 100.0 * row.rate)),
+                ("items lost", &|row| row.lost.to_string()),
+            ],
+        );
+        results.tables.push(("Items that expire: bits per remembered item", table));
     }
 }
 

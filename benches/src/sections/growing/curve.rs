@@ -3,10 +3,7 @@
 use guira::GrowingFilter;
 use guira_harness::{Keys, Pick};
 
-use super::{
-    KEYS, built, growing,
-    subjects::{Scalable, Subject, map},
-};
+use super::subjects::{KEYS, Scalable, Subject, built, growing, map};
 use crate::{
     options::Mode,
     span::Span,

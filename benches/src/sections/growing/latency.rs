@@ -5,7 +5,7 @@ use std::{hint::black_box, time::Instant};
 use guira::{GrowingFilter, Hashed};
 use hdrhistogram::Histogram;
 
-use super::KEYS;
+use super::subjects::KEYS;
 use crate::{stop, timing::median};
 
 /// Longest time that the histogram resolves, in nanoseconds: ten seconds.
@@ -25,33 +25,23 @@ pub struct Used {
     pub interruptions: i64,
 }
 
-/// Times of single inserts in one round, in nanoseconds, without that of reading the clock.
-struct Latency {
-    median: f64,
-    p999: f64,
-    p9999: f64,
-    slowest: f64,
-    /// What was used within the [`INTERVAL`] of the slowest.
-    by_slowest: Used,
-    /// Items in the filter at the slowest.
-    items: u64,
-    /// The slowest of as many readings of the clock with nothing in between.
-    idle: f64,
-}
-
-#[derive(Default)]
-pub struct Latencies(Vec<Latency>);
-
-/// Medians over the rounds in microseconds, and the slowest of all.
-pub struct Summary {
+/// Times of single inserts in one round, in microseconds, without that of reading the clock.
+#[derive(Clone, Copy)]
+pub struct Latency {
     pub median: f64,
     pub p999: f64,
     pub p9999: f64,
     pub slowest: f64,
+    /// What was used within the [`INTERVAL`] of the slowest.
     pub by_slowest: Used,
+    /// Items in the filter at the slowest.
     pub items: u64,
+    /// The slowest of as many readings of the clock with nothing in between.
     pub idle: f64,
 }
+
+#[derive(Default)]
+pub struct Latencies(Vec<Latency>);
 
 impl Latencies {
     /// Inserts so many items into an empty filter.
@@ -85,7 +75,7 @@ impl Latencies {
             idle.saturating_record(nanoseconds(|| ()));
         }
         let clock = idle.value_at_quantile(0.5);
-        let without_clock = |nanoseconds: u64| nanoseconds.saturating_sub(clock) as f64;
+        let without_clock = |nanoseconds: u64| nanoseconds.saturating_sub(clock) as f64 / 1e3;
         let at_share = |share| without_clock(histogram.value_at_quantile(share));
         self.0.push(Latency {
             median: at_share(0.5),
@@ -98,18 +88,17 @@ impl Latencies {
         });
     }
 
-    /// Returns nothing if nothing was measured.
-    pub fn summary(&self) -> Option<Summary> {
-        let median = |figure: fn(&Latency) -> f64| median(self.0.iter().map(figure)) / 1e3;
-        let slowest = self.0.iter().max_by(|a, b| a.slowest.total_cmp(&b.slowest))?;
-        Some(Summary {
+    /// Returns the medians over the rounds, and the slowest of all; nothing if nothing was
+    /// measured.
+    pub fn summary(&self) -> Option<Latency> {
+        let median = |figure: fn(&Latency) -> f64| median(self.0.iter().map(figure));
+        let slowest = *self.0.iter().max_by(|a, b| a.slowest.total_cmp(&b.slowest))?;
+        Some(Latency {
             median: median(|it| it.median),
             p999: median(|it| it.p999),
             p9999: median(|it| it.p9999),
-            slowest: slowest.slowest / 1e3,
-            by_slowest: slowest.by_slowest,
-            items: slowest.items,
-            idle: self.0.iter().map(|it| it.idle).fold(0.0, f64::max) / 1e3,
+            idle: self.0.iter().map(|it| it.idle).fold(0.0, f64::max),
+            ..slowest
         })
     }
 }

@@ -1,14 +1,30 @@
-//! The filters whose memory, rate and lookups are measured at many numbers of items.
+//! The filters that grow, and those that are compared with them.
 
 use guira::{CuckooFilter, GrowingFilter, GrowingMap, Hashed};
-use guira_harness::BATCH;
+use guira_harness::{BATCH, Keys};
 
 use crate::{
     memory,
     peers::{Peer, scalable},
+    span::Span,
 };
 
-/// A filter that one thread fills and measures.
+/// The keys that are inserted.
+pub const KEYS: Keys = Keys::new(1);
+
+/// Builds the filter that grows.
+pub fn growing(span: Span, target: f64) -> GrowingFilter {
+    let builder = GrowingFilter::builder().capacity(span.from as usize).seed(1);
+    builder.false_positive_rate(target).build().expect("memory")
+}
+
+/// Builds the filter that does not grow.
+pub fn built(items: u64, target: f64) -> CuckooFilter {
+    let builder = CuckooFilter::builder().capacity(items as usize).seed(1).fastest();
+    builder.false_positive_rate(target).build().expect("memory")
+}
+
+/// A filter that one thread fills and measures at many numbers of items.
 pub trait Subject {
     /// Inserts at most [`BATCH`] keys.
     fn add(&mut self, keys: &[u64]);

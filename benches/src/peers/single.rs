@@ -1,8 +1,8 @@
-//! A single-threaded filter behind the standard library's `RwLock`.
+//! Single-threaded filters, owned by one thread, or behind the standard library's `RwLock`.
 
 use std::sync::RwLock;
 
-use super::Peer;
+use super::peer::{Alone, Peer};
 use crate::threads::Shared;
 
 /// The operations of a single-threaded filter.
@@ -33,7 +33,12 @@ impl<F: Single> Peer for Owned<F> {
 }
 
 /// A filter that threads share: every call takes the lock.
-pub struct Locked<F>(pub RwLock<F>);
+struct Locked<F>(RwLock<F>);
+
+/// Puts a filter behind a lock.
+pub fn locked<F: Single + 'static>(filter: F) -> Box<dyn Peer> {
+    Box::new(Alone(Locked(filter.into())))
+}
 
 impl<F: Single> Shared for Locked<F> {
     fn contains(&self, key: u64) -> bool {
