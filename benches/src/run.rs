@@ -1,7 +1,7 @@
 //! Runs the sections one after another, and keeps the results of each whatever happens to the
 //! others.
 
-use std::{thread, time::Instant};
+use std::thread;
 
 use anyhow::Result;
 
@@ -30,7 +30,6 @@ pub fn list() {
 
 /// Measures the wanted sections, and writes the report after each of them.
 pub fn all(options: &Options, output: &Output) -> Result<Results> {
-    let started = Instant::now();
     let (bench, mut results) = (Bench::new(options), Results::default());
     let no_section_is_named = !SECTIONS.iter().any(|section| bench.is_named(section.name));
     for section in SECTIONS {
@@ -49,12 +48,11 @@ pub fn all(options: &Options, output: &Output) -> Result<Results> {
             continue;
         }
         run_section(section, &bench, &mut results);
-        results.seconds = started.elapsed().as_secs_f64();
+        results.seconds = bench.started.elapsed().as_secs_f64();
         output.write(&results)?;
     }
-    bench.progress.finish_and_clear();
     results.stopped = results.stopped.or_else(stop::requested);
-    results.seconds = started.elapsed().as_secs_f64();
+    results.seconds = bench.started.elapsed().as_secs_f64();
     output.write(&results)?;
     Ok(results)
 }

@@ -57,7 +57,7 @@ pub fn comparison(small: &[Row], memory: &[Row], shared: &SharedFigures) -> Tabl
     let in_memory =
         |row: &Row, figure: fn(&Times) -> f64| cell(large(row).map(|it| figure(&it.times)), 1);
     let by_threads = |row: &Row, reads| {
-        cell(shared.two_against_one(row.peer, reads).filter(|_| !row.batches), 2)
+        cell(Some(shared.two_against_one(row.peer, reads)).filter(|_| !row.batches), 2)
     };
     Table::of(
         "comparison",

@@ -6,7 +6,7 @@ use guira_harness::table::Table;
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
 use rayon::prelude::*;
 
-use super::loads::sample;
+use super::loads::{sample, sized_layouts};
 use crate::{
     bench::{Bench, Results, Section},
     stop,
@@ -36,7 +36,7 @@ impl Section for Capacity {
         let mut capacities: Vec<usize> = (5..40).collect();
         let larger = (0..).map(|i| (40.0 * f64::exp2(f64::from(i) / 3.0)) as usize);
         capacities.extend(larger.take_while(|&capacity| capacity <= LARGEST));
-        for &layout in &bench.sized_layouts {
+        for layout in sized_layouts() {
             bench.say(format!("filters that refuse an item below their capacity, {layout:?}"));
             for &capacity in &capacities {
                 let refused = refusals(layout, capacity, tables);
@@ -107,7 +107,7 @@ impl Section for Quantile {
         // Slots that are filled for each size, in all tables together.
         let budget = bench.mode.pick(500_000, 20_000_000, 2_000_000_000);
         let fewest = bench.mode.pick(10, 200, 2_000);
-        for &layout in &bench.sized_layouts {
+        for layout in sized_layouts() {
             // Half octaves: 1, 2, 3, 4, 6, 8, …
             for half_octave in [0].into_iter().chain(2..) {
                 let buckets = f64::exp2(f64::from(half_octave) / 2.0).round() as u64;

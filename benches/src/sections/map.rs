@@ -1,15 +1,15 @@
 //! Maps against sets with the same slots per bucket: tables of the same size, the same keys, one
 //! pinned thread, alternately, in a second-level cache and in memory.
 
-use guira::{CuckooFilter, CuckooMap, Hashed, Insertion, Layout};
+use guira::{CuckooMap, Hashed, Layout};
 use guira_harness::{BATCH, Keys, Pick, filter_of};
 
 use crate::{
     bar::{Bar, Target::AtMost},
     bench::{Bench, Results, Section},
     rounds::Rounds,
-    timing::{Clock, STEP, over_keys, over_range},
-    workload::{insert_batch, lookup_batch, lookup_single, remove_batch},
+    timing::{Clock, STEP, over_keys},
+    workload::{insert_batch, lookup_batch, lookup_single},
 };
 
 /// The layout of each set, and the bits of a value of the map that it is compared with.
@@ -49,16 +49,7 @@ impl Section for Map {
     }
 }
 
-/// Values of the keys of a block.
-fn values(block: &[u64], bits: u32) -> [u16; BATCH] {
-    let mut values = [0; BATCH];
-    for (value, key) in values.iter_mut().zip(block) {
-        *value = (key % (1 << bits)) as u16;
-    }
-    values
-}
-
-/// Fills, looks up, replaces and removes, in a map and in a set alternately.
+/// Fills a map and a set with the same keys, and looks up in both alternately.
 fn compare(
     (place, bytes): (&str, usize),
     (layout, bits): (Layout, u32),
@@ -71,74 +62,30 @@ fn compare(
     let map = CuckooMap::builder().capacity(set.capacity()).layout(valued).seed(1).build();
     let map = map.expect("memory");
     let keys = Keys::new(round);
-    let mut note = |what: &str,
-                    of_map: &mut dyn FnMut(&CuckooMap) -> Clock,
-                    of_set: &mut dyn FnMut(&CuckooFilter) -> Clock| {
-        let (map, set) = (of_map(&map).per_key(), of_set(&set).per_key());
-        rounds.note(format!("{layout:?}, {place}: {what}"), map, set);
+    keys.blocks(0..items, |block| {
+        let values: Vec<u16> = block.iter().map(|key| (key % (1 << bits)) as u16).collect();
+        map.insert_batch(Hashed::slice(block), &values).expect("room");
+    });
+    insert_batch(&set, keys, 0..items);
+    let mut note = |what: &str, of_map: Clock, of_set: Clock| {
+        let name = format!("{layout:?}, {place}: {what}");
+        rounds.note(name, of_map.per_key(), of_set.per_key());
     };
-    note(
-        "insert, empty to capacity, batch",
-        &mut |map| {
-            over_range(keys, 0..items, |block| {
-                let values = values(block, bits);
-                map.insert_batch(Hashed::slice(block), &values[..block.len()]).expect("room");
-            })
-        },
-        &mut |set| insert_batch(set, keys, 0..items),
-    );
     let mut got = [None; BATCH];
     for present in [0, 50, 100] {
         for pass in 0..3 {
             let targets = keys.pick(STEP as usize, Pick { present, inserted: (0, items) }, pass);
-            note(
-                &format!("get, batch, {present} % present"),
-                &mut |map| {
-                    over_keys(&targets, |block| {
-                        map.get_batch(Hashed::slice(block), &mut got[..block.len()])
-                    })
-                },
-                &mut |set| lookup_batch(set, &targets).0,
-            );
-            note(
-                &format!("get, single, {present} % present"),
-                &mut |map| {
-                    over_keys(&targets, |block| {
-                        let values = block.iter().filter_map(|&key| map.get(&Hashed(key)));
-                        values.fold(0, |all, value| all ^ value)
-                    })
-                },
-                &mut |set| lookup_single(set, &targets).0,
-            );
+            let of_map = over_keys(&targets, |block| {
+                map.get_batch(Hashed::slice(block), &mut got[..block.len()])
+            });
+            let of_set = lookup_batch(&set, &targets).0;
+            note(&format!("get, batch, {present} % present"), of_map, of_set);
+            let of_map = over_keys(&targets, |block| {
+                let values = block.iter().filter_map(|&key| map.get(&Hashed(key)));
+                values.fold(0, |all, value| all ^ value)
+            });
+            let of_set = lookup_single(&set, &targets).0;
+            note(&format!("get, single, {present} % present"), of_map, of_set);
         }
     }
-    let step = STEP.min(items / 20);
-    note(
-        "replace of the map, insert_unique of the set, single",
-        &mut |map| {
-            over_range(keys, 0..step, |block| {
-                let mut pairs = Hashed::slice(block).iter().zip(values(block, bits));
-                assert!(pairs.all(|(key, value)| map.replace(key, value, value)), "is present");
-            })
-        },
-        &mut |set| {
-            over_range(keys, 0..step, |block| {
-                block
-                    .iter()
-                    .filter(|&&key| set.insert_unique(&Hashed(key)) == Ok(Insertion::New(())))
-                    .count()
-            })
-        },
-    );
-    note(
-        "remove, batch",
-        &mut |map| {
-            over_range(keys, 0..step, |block| {
-                let (values, mut removed) = (values(block, bits), [false; BATCH]);
-                let removed = &mut removed[..block.len()];
-                map.remove_batch(Hashed::slice(block), &values[..block.len()], removed)
-            })
-        },
-        &mut |set| remove_batch(set, keys, 0..step),
-    );
 }

@@ -8,7 +8,7 @@ use guira_harness::{
 
 use super::{
     comparison::{Row, Times, comparison, one_size},
-    shared::{SharedFigures, most_threads},
+    shared::SharedFigures,
 };
 use crate::{
     bench::{Bench, Results, Section},
@@ -24,6 +24,9 @@ const LOOKUPS: usize = 1 << 24;
 
 /// Size of the tables with a million items, in bytes.
 const SMALL: usize = 2 << 20;
+
+/// Number of threads that have keys of their own in each filter.
+const POPULATIONS: usize = 4;
 
 /// The keys of all crates.
 const KEYS: Keys = Keys::new(11);
@@ -82,7 +85,7 @@ fn one_thread(
     // Whole keys take some sixteen times the memory of a fingerprint.
     let fewer = if peer.is_set && bytes > SMALL { 16 } else { 1 };
     let items = bytes / 2 * 94 / 100 / fewer;
-    let population = Population::new(KEYS, items as u64, most_threads(bench));
+    let population = Population::new(KEYS, items as u64, POPULATIONS);
     let before = memory::held();
     let mut filter = (peer.build)(Size { items, bytes });
     if batches && filter.lookup_batch(&[], &mut []).is_none() {

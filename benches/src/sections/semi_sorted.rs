@@ -75,7 +75,4 @@ fn compare(bench: &Bench, semi_sorted: Layout, plain: Layout, round: u64, rounds
     let step = STEP.min(items / 20);
     note("remove, batch", &mut |filter| remove_batch(filter, keys, 0..step));
     note("remove, single", &mut |filter| remove_single(filter, keys, step..2 * step));
-    note("insert, one key for one removed, batch", &mut |filter| {
-        insert_batch(filter, keys, items..items + 2 * step)
-    });
 }

@@ -28,7 +28,7 @@ impl Section for Space {
     fn measure(&mut self, bench: &Bench) {
         bench.cores.pin(1);
         let lookups = bench.mode.pick(LOOKUPS / 10, LOOKUPS, LOOKUPS);
-        for &layout in &bench.layouts {
+        for &layout in Layout::ALL {
             bench.say(format!("bits per item and rate of {layout:?}"));
             let filter = filter_of(layout, bench.bytes);
             let items = filter.capacity() as u64;

@@ -8,11 +8,8 @@ use std::{
     time::Duration,
 };
 
-use guira::{
-    Filter, GrowingFilter, Hashed, Insertion, Layout,
-    kind::{Growth, Set},
-};
-use guira_harness::{Cores, Keys, capacity_for, filter};
+use guira::{CuckooFilter, Hashed, Insertion, Layout};
+use guira_harness::{Cores, Keys, filter_of};
 
 use crate::{
     bar::{Bar, Target::AtMost},
@@ -21,6 +18,7 @@ use crate::{
     rounds::Rounds,
     stop,
     timing::milliseconds,
+    workload::insert_batch,
 };
 
 /// Longest wait that is allowed, as a multiple of the time of `memcpy`.
@@ -29,6 +27,9 @@ const TARGET: f64 = 1.3;
 /// What is measured: the longest wait beside the operation, and beside a pause of the same length.
 const WAIT: &str = "longest wait beside";
 const PAUSE: &str = "longest wait without";
+
+/// Per cent of the slots that are occupied.
+const LOAD: u64 = 90;
 
 /// Keys that the writer removes and inserts again, one after the other.
 const KEYS: u64 = 10_000;
@@ -44,13 +45,14 @@ pub struct Stall(Rounds);
 impl Section for Stall {
     fn measure(&mut self, bench: &Bench) {
         for bytes in [bench.bytes, 4 * bench.bytes] {
-            let fixed = filter(capacity_for(bytes, Layout::Plain4x16), Layout::Plain4x16);
-            self.measure_filter("fixed", bench, &fixed, bytes, 90);
+            let filter = filter_of(Layout::Plain4x16, bytes);
+            bench.say(format!("longest waits beside copies, {} MiB", bytes >> 20));
+            insert_batch(&filter, Keys::new(1), 0..filter.slots() as u64 * LOAD / 100);
+            let clone = || drop(black_box(filter.try_clone().expect("memory")));
+            self.measure_operation("clone", bench, &filter, clone);
+            let save = || filter.write_to(io::sink()).expect("memory");
+            self.measure_operation("save", bench, &filter, save);
         }
-        let first = capacity_for(bench.bytes / 32, Layout::Plain4x16);
-        let grown = GrowingFilter::builder().capacity(first).seed(1).build().expect("memory");
-        // It always has about 80 % of its slots occupied.
-        self.measure_filter("growing", bench, &grown, bench.bytes, 75);
     }
 
     fn report(&self, results: &mut Results) {
@@ -66,53 +68,24 @@ impl Section for Stall {
 }
 
 impl Stall {
-    /// Fills a filter until it takes this much memory and this share of its slots is occupied, in
-    /// per cent, and measures the operations on it.
-    fn measure_filter<G: Growth>(
-        &mut self,
-        kind: &str,
-        bench: &Bench,
-        filter: &Filter<Set, G>,
-        bytes: usize,
-        load: usize,
-    ) {
-        bench.say(format!("longest waits beside copies, {kind}, {} MiB", bytes >> 20));
-        let keys = Keys::new(1);
-        let mut inserted = 0;
-        let is_full = |inserted| {
-            let (len, slots) = (inserted as usize, filter.slots());
-            filter.size_in_bytes() > bytes * 3 / 4 && len > slots * load / 100
-        };
-        while !is_full(inserted) && !stop::point() {
-            keys.blocks(inserted..inserted + KEYS, |block| {
-                filter.insert_batch(Hashed::slice(block)).expect("room");
-            });
-            inserted += KEYS;
-        }
-        let clone = |filter: &Filter<Set, G>| drop(black_box(filter.try_clone().expect("memory")));
-        self.measure_operation(&format!("clone, {kind}"), bench, filter, clone);
-        let save = |filter: &Filter<Set, G>| filter.write_to(io::sink()).expect("memory");
-        self.measure_operation(&format!("save, {kind}"), bench, filter, save);
-    }
-
-    fn measure_operation<G: Growth>(
+    fn measure_operation(
         &mut self,
         name: &str,
         bench: &Bench,
-        filter: &Filter<Set, G>,
-        operation: impl Fn(&Filter<Set, G>),
+        filter: &CuckooFilter,
+        operation: impl Fn(),
     ) {
         let bytes = filter.size_in_bytes();
         let mut copier = Copier::new(bytes);
         bench.cores.pin(0);
         // This round is not counted: the memory may have gone back to a virtual machine's host.
-        operation(filter);
+        operation();
         let name = format!("{name}, {} MiB", bytes >> 20);
         for _ in 0..bench.mode.pick(3, 9, 21) {
             stop::point();
             let memcpy = milliseconds(|| copier.copy());
             let mut whole = 0.0;
-            let work = || whole = milliseconds(|| operation(filter));
+            let work = || whole = milliseconds(&operation);
             let wait = longest_wait(filter, &bench.cores, work);
             let pause = Duration::from_secs_f64(whole / 1e3);
             let control = longest_wait(filter, &bench.cores, || thread::sleep(pause));
@@ -148,7 +121,7 @@ impl Copier {
 
 /// Returns the longest call, in milliseconds, of a pinned thread that removes and inserts keys of
 /// its own beside `work`.
-fn longest_wait<G: Growth>(filter: &Filter<Set, G>, cores: &Cores, work: impl FnOnce()) -> f64 {
+fn longest_wait(filter: &CuckooFilter, cores: &Cores, work: impl FnOnce()) -> f64 {
     let (calls, stop) = (AtomicU64::new(0), AtomicBool::new(false));
     thread::scope(|scope| {
         let writer = scope.spawn(|| {

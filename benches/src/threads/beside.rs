@@ -23,16 +23,11 @@ pub enum Reading {
     /// As fast as it can, in batches.
     Batch,
     /// One key at a time; each lookup is timed.
-    SingleTimed,
-    /// Bursts of 32 keys in one call; each call is timed.
-    BurstTimed,
+    Timed,
 }
 
 /// Longest latency that the histogram resolves, in nanoseconds: ten seconds.
 const LONGEST: u64 = 10_000_000_000;
-
-/// Number of keys in a timed burst.
-const BURST: usize = 32;
 
 /// Figures of one reader beside writers.
 pub struct Beside {
@@ -42,7 +37,7 @@ pub struct Beside {
     pub writes: f64,
     /// Lookups that missed a key that was always present.
     pub misses: u64,
-    /// Nanoseconds of each timed lookup or burst, with the cost of reading the clock.
+    /// Nanoseconds of each timed lookup, with the cost of reading the clock.
     pub latency: Histogram<u64>,
 }
 
@@ -82,8 +77,7 @@ pub fn beside(
             hits += match reading {
                 Reading::Single => filter.lookups(keys),
                 Reading::Batch => filter.lookup_batch(keys, &mut found),
-                Reading::SingleTimed => timed(filter, keys, 1, &mut latency),
-                Reading::BurstTimed => timed(filter, keys, BURST, &mut latency),
+                Reading::Timed => timed(filter, keys, &mut latency),
             };
             reads += BATCH;
             if started.elapsed() >= time {
@@ -105,20 +99,12 @@ pub fn beside(
     })
 }
 
-/// Looks up `at_a_time` keys per call, and records the latency of each call.
-fn timed(
-    filter: &dyn Shared,
-    keys: &[u64],
-    at_a_time: usize,
-    latency: &mut Histogram<u64>,
-) -> usize {
-    let (mut hits, mut found) = (0, [false; BURST]);
-    for keys in keys.chunks(at_a_time) {
+/// Looks up keys, and records the latency of each lookup.
+fn timed(filter: &dyn Shared, keys: &[u64], latency: &mut Histogram<u64>) -> usize {
+    let mut hits = 0;
+    for &key in keys {
         let start = Instant::now();
-        hits += match keys {
-            &[key] => usize::from(filter.contains(key)),
-            keys => filter.lookup_batch(keys, &mut found),
-        };
+        hits += usize::from(filter.contains(key));
         latency.saturating_record(start.elapsed().as_nanos() as u64);
     }
     hits

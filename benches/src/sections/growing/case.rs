@@ -30,7 +30,7 @@ impl Case {
         let (span, target, name) = (self.span, self.target, self.name());
         bench.say(format!("growth, {name}: memory and false-positive rate"));
         self.curve.measure(bench.mode, span, target, compares);
-        bench.say(format!("growth, {name}: lookups and removals"));
+        bench.say(format!("growth, {name}: lookups"));
         times.lookups(bench.mode, &name, span, target);
         let rounds = match (bench.mode, span.place()) {
             (Mode::Quick, _) => 1,

@@ -1,23 +1,21 @@
 //! Bits per item, false-positive rate and lookups at many numbers of items.
 
-use guira::GrowingFilter;
+use guira::{GrowingFilter, Hashed};
 use guira_harness::{Keys, Pick};
 
-use super::subjects::{KEYS, Scalable, Subject, built, growing, map};
+use super::subjects::{KEYS, Subject, built, growing};
 use crate::{
+    memory,
     options::Mode,
+    peers::scalable,
     span::Span,
     stop,
     timing::{median, over_keys, over_range},
+    workload::insert_batch,
 };
 
 /// The filters in the plots, in the order of `Point::all`.
-pub const NAMES: [&str; 4] = [
-    "guira, grown",
-    "guira, built for so many",
-    "guira, grown, values of 4 bits",
-    "scalable_cuckoo_filter",
-];
+pub const NAMES: [&str; 3] = ["guira, grown", "guira, built for so many", "scalable_cuckoo_filter"];
 
 /// Lookups of absent keys behind one false-positive rate of the filter that grows. A rate of 0.01 %
 /// has a standard error of 7 % of it. The others get fewer.
@@ -43,8 +41,8 @@ const JUDGED_FROM: u64 = 100;
 pub struct Figures {
     pub bits: f64,
     pub rate: f64,
-    /// Nanoseconds of a single lookup of an absent key, and of a present one.
-    pub times: [f64; 2],
+    /// Nanoseconds of a single lookup of an absent key.
+    pub absent: f64,
 }
 
 /// Figures of all filters with one number of items.
@@ -67,69 +65,61 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// Fills a filter, and others beside it if `compares`, and measures them on the way.
+    /// Fills a filter, and another one beside it if it `compares`, and measures them on the way.
     pub fn measure(&mut self, mode: Mode, span: Span, target: f64, compares: bool) {
         let (many, passes) = mode.pick((LOOKUPS / 16, 3), (LOOKUPS, PASSES), (LOOKUPS, PASSES));
-        let mut grown = growing(span, target);
+        let grown = growing(span, target);
         let last = built(span.to, target);
         self.layouts = [grown.layout(), last.layout()].map(|layout| format!("{layout:?}"));
-        self.built_bits = 8.0 * last.bytes() as f64 / span.to as f64;
+        self.built_bits = 8.0 * last.size_in_bytes() as f64 / span.to as f64;
         drop(last);
-        let others = || (map(span.from, target), Scalable::new(span.from, target));
-        let mut others = compares.then(others);
+        let before = memory::held();
+        let mut other = compares.then(|| scalable(span.from as usize, target));
+        let mut bytes = memory::held() - before;
         let mut inserted = 0;
         for items in span.points() {
             while inserted < items {
                 stop::point();
                 let until = items.min(inserted + (1 << 16));
                 KEYS.blocks(inserted..until, |block| {
-                    self.add(&mut grown, block, span);
-                    if let Some((map, scalable)) = &mut others {
-                        map.add(block);
-                        scalable.add(block);
+                    self.add(&grown, block, span);
+                    if let Some(other) = &mut other {
+                        // What this thread allocates for it.
+                        let before = memory::held();
+                        other.inserts(block);
+                        bytes += memory::held() - before;
                     }
                 });
                 inserted = until;
             }
-            let Some((map, scalable)) = &others else {
-                self.push(items, &[(&grown, many)], passes);
-                continue;
-            };
-            let mut fixed = built(items, target);
-            KEYS.blocks(0..items, |block| fixed.add(block));
-            let (few, fewest) = (many / 4, many / 16);
-            let all: [(&dyn Subject, usize); 4] =
-                [(&grown, many), (&fixed, few), (map, few), (scalable, fewest)];
-            self.push(items, &all, passes);
+            let mut all = vec![figures(&(&grown).into(), many, items, passes)];
+            if let Some(other) = &other {
+                let fixed = built(items, target);
+                insert_batch(&fixed, KEYS, 0..items);
+                let scalable = Subject {
+                    lookups: Box::new(|keys| other.lookups(keys)),
+                    found: Box::new(|keys| other.lookups(keys)),
+                    bytes: bytes as usize,
+                };
+                all.push(figures(&(&fixed).into(), many / 4, items, passes));
+                all.push(figures(&scalable, many / 16, items, passes));
+            }
+            self.points.push(Point { items, all });
         }
     }
 
     /// Inserts keys, and watches the memory.
-    fn add(&mut self, grown: &mut GrowingFilter, block: &[u64], span: Span) {
+    fn add(&mut self, grown: &GrowingFilter, block: &[u64], span: Span) {
         for keys in block.chunks(INTERVAL) {
             let items = grown.len() as u64;
-            grown.add(keys);
+            grown.insert_batch(Hashed::slice(keys)).expect("room");
             // The fewest items and the most memory of the interval: an upper bound.
-            let bits = 8.0 * grown.bytes() as f64 / items as f64;
+            let bits = 8.0 * grown.size_in_bytes() as f64 / items as f64;
             let is_judged = items >= JUDGED_FROM * span.from;
             if is_judged && self.most_bits.is_none_or(|(most, _)| bits > most) {
                 self.most_bits = Some((bits, items));
             }
         }
-    }
-
-    /// Measures filters that hold so many items, each with a number of lookups for its rate.
-    fn push(&mut self, items: u64, subjects: &[(&dyn Subject, usize)], passes: u64) {
-        let all = subjects.iter().map(|&(subject, lookups)| {
-            let mut found = 0;
-            over_range(ABSENT, 0..lookups as u64, |block| found += subject.found(block));
-            Figures {
-                bits: 8.0 * subject.bytes() as f64 / items as f64,
-                rate: found as f64 / lookups as f64,
-                times: [0, 100].map(|present| time(subject, items, present, passes)),
-            }
-        });
-        self.points.push(Point { items, all: all.collect() });
     }
 
     /// Returns the highest false-positive rate of the filter that grows, and its number of items.
@@ -139,14 +129,22 @@ impl Curve {
     }
 }
 
-/// Returns nanoseconds of a single lookup, with this share of present keys in per cent.
-fn time(subject: &dyn Subject, items: u64, present: u32, passes: u64) -> f64 {
+/// Measures a filter that holds so many items, with a number of lookups for its rate.
+fn figures(subject: &Subject, lookups: usize, items: u64, passes: u64) -> Figures {
+    let mut found = 0;
+    over_range(ABSENT, 0..lookups as u64, |block| found += (subject.found)(block));
+    Figures {
+        bits: 8.0 * subject.bytes as f64 / items as f64,
+        rate: found as f64 / lookups as f64,
+        absent: time(subject, items, passes),
+    }
+}
+
+/// Returns nanoseconds of a single lookup of an absent key.
+fn time(subject: &Subject, items: u64, passes: u64) -> f64 {
     let times = (0..passes).map(|seed| {
-        let keys = KEYS.pick(PASS, Pick { present, inserted: (0, items) }, seed);
-        let mut found = 0;
-        let clock = over_keys(&keys, |block| found += subject.lookups(block));
-        assert!(present == 0 || found == keys.len(), "every present key is found");
-        clock.per_key()
+        let keys = KEYS.pick(PASS, Pick { present: 0, inserted: (0, items) }, seed);
+        over_keys(&keys, |block| (subject.lookups)(block)).per_key()
     });
     median(times)
 }

@@ -162,12 +162,12 @@ const CHARTS: [Kind; 3] = [
     ("growth-1-percent-bits", "Bits per item", "bits per item", |it| it.bits),
     ("growth-1-percent-rate", "False positives", "false-positive rate (%)", |it| 100.0 * it.rate),
     ("growth-1-percent-lookups-absent", "Lookups of absent keys", "time per lookup (ns)", |it| {
-        it.times[0]
+        it.absent
     }),
 ];
 
 /// Looks of the filters, in the order of [`NAMES`].
-const LOOKS: [Look; 4] = [Look::GUIRA, Look::nth(1), Look::nth(2), Look::nth(4)];
+const LOOKS: [Look; 3] = [Look::GUIRA, Look::nth(1), Look::nth(4)];
 
 /// Adds the plots over the number of items.
 pub fn add_charts(cases: &[Case], results: &mut Results) {

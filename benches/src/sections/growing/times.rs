@@ -1,4 +1,4 @@
-//! Lookups, removals and inserts in a filter that grows, against one that was built for its items,
+//! Lookups and inserts in a filter that grows, against one that was built for its items,
 //! and inserts by two threads.
 
 use std::ops::Range;
@@ -17,10 +17,8 @@ use crate::{
     span::{Place, Span},
     stop,
     threads::together,
-    timing::{Clock, STEP, median},
-    workload::{
-        insert_batch, insert_single, lookup_batch, lookup_single, remove_batch, remove_single,
-    },
+    timing::{Clock, median},
+    workload::{insert_batch, insert_single, lookup_batch, lookup_single},
 };
 
 /// Keys of one pass: few enough to stay in an L2 cache beside the table.
@@ -49,7 +47,7 @@ pub struct Times {
 type Insert<G> = fn(&Filter<Set, G>, Keys, Range<u64>) -> Clock;
 
 impl Times {
-    /// Measures lookups and removals in both filters in turns, with the same keys in the same
+    /// Measures lookups in both filters in turns, with the same keys in the same
     /// order. `name` is the growth.
     pub fn lookups(&mut self, mode: Mode, name: &str, span: Span, target: f64) {
         let (rounds, passes) = mode.pick((1, 3), (5, 15), (5, 15));
@@ -81,18 +79,6 @@ impl Times {
                     note(&format!("lookup, {how}, {kind}"), times.map(median));
                 }
             }
-        }
-        let timed = (span.to / 20).min(STEP);
-        for _ in 0..rounds {
-            let (first, second) = (0..timed, timed..2 * timed);
-            let grown_single = remove_single(&grown, KEYS, first.clone());
-            let single = [grown_single, remove_single(&fixed, KEYS, first.clone())];
-            let grown_batch = remove_batch(&grown, KEYS, second.clone());
-            let batch = [grown_batch, remove_batch(&fixed, KEYS, second.clone())];
-            note("remove, single", single.map(|clock| clock.per_key()));
-            note("remove, batch", batch.map(|clock| clock.per_key()));
-            insert_batch(&grown, KEYS, first.start..second.end);
-            insert_batch(&fixed, KEYS, first.start..second.end);
         }
     }
 
