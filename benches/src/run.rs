@@ -7,23 +7,23 @@ use anyhow::Result;
 
 use crate::{
     bench::{Bench, Results, contains_any},
-    options::Options,
+    options::{Mode, Options},
     output::Output,
     peers,
-    sections::{self, SECTIONS},
+    sections::{Entry, LONG, SECTIONS},
     stop::{self, Outcome},
 };
 
 /// Returns whether a section or a crate has one of these names.
 pub fn any_wanted(only: &[String]) -> bool {
-    let mut names = SECTIONS.iter().map(|section| section.name).chain(peers::names());
+    let mut names = SECTIONS.iter().map(|section| section.0).chain(peers::names());
     only.is_empty() || names.any(|name| contains_any(name, only))
 }
 
 /// Prints the names that `--only` takes.
 pub fn list() {
-    for section in SECTIONS {
-        println!("{:<12} {}", section.name, section.about);
+    for (name, about, _) in SECTIONS {
+        println!("{name:<12} {about}");
     }
     println!("\ncrates in the section peers: {}", peers::names().collect::<Vec<_>>().join(", "));
 }
@@ -31,20 +31,21 @@ pub fn list() {
 /// Measures the wanted sections, and writes the report after each of them.
 pub fn all(options: &Options, output: &Output) -> Result<Results> {
     let (bench, mut results) = (Bench::new(options), Results::default());
-    let no_section_is_named = !SECTIONS.iter().any(|section| bench.is_named(section.name));
+    let no_section_is_named = !SECTIONS.iter().any(|section| bench.is_named(section.0));
     for section in SECTIONS {
+        let name = section.0;
         let is_wanted = if bench.only.is_empty() {
-            section.is_usual(bench.mode)
+            name != LONG || bench.mode == Mode::Full
         } else {
             // A crate's name alone selects its rows of the section `peers`.
-            bench.is_named(section.name) || no_section_is_named && section.name == "peers"
+            bench.is_named(name) || no_section_is_named && name == "peers"
         };
         if !is_wanted {
             continue;
         }
         if let Some(reason) = stop::requested() {
             results.stopped = Some(reason);
-            results.missing.push(format!("{}: not started", section.name));
+            results.missing.push(format!("{name}: not started"));
             continue;
         }
         run_section(section, &bench, &mut results);
@@ -58,20 +59,20 @@ pub fn all(options: &Options, output: &Output) -> Result<Results> {
 }
 
 /// Measures one section on a thread of its own, which it may pin.
-fn run_section(section: &sections::Entry, bench: &Bench, results: &mut Results) {
-    let mut part = (section.new)();
+fn run_section(&(name, _, new): &Entry, bench: &Bench, results: &mut Results) {
+    let mut part = new();
     let outcome = thread::scope(|scope| {
         let measure = || {
             stop::guard(|| {
-                bench.say(section.name);
+                bench.say(name);
                 part.measure(bench);
             })
         };
         scope.spawn(measure).join().expect("the guard catches panics")
     });
-    results.note(section.name, outcome);
+    results.note(name, outcome);
     // A stop after this point is for the next section: what is measured has to be reported.
     if let Outcome::Crashed(message) = stop::guard(|| part.report(results)) {
-        results.note(section.name, Outcome::Crashed(message));
+        results.note(name, Outcome::Crashed(message));
     }
 }

@@ -29,8 +29,12 @@ enum Operation {
     Remove,
 }
 
-const OPERATIONS: [Operation; 4] =
-    [Operation::Lookup, Operation::Insert, Operation::InsertUnique, Operation::Remove];
+const OPERATIONS: [(Operation, &str); 4] = [
+    (Operation::Lookup, "lookup"),
+    (Operation::Insert, "insert"),
+    (Operation::InsertUnique, "insert_unique"),
+    (Operation::Remove, "remove"),
+];
 
 /// Nanoseconds per item of a burst, beside those of single calls in the same pass.
 #[derive(Default)]
@@ -43,12 +47,7 @@ fn name(operation: Operation, place: &str, size: usize) -> String {
 
 impl Operation {
     fn name(self) -> &'static str {
-        match self {
-            Self::Lookup => "lookup",
-            Self::Insert => "insert",
-            Self::InsertUnique => "insert_unique",
-            Self::Remove => "remove",
-        }
+        OPERATIONS.iter().find(|known| known.0 == self).expect("an operation").1
     }
 
     /// Executes the items of each burst by single calls, and collects the same answers as a call
@@ -130,7 +129,7 @@ impl Section for Bursts {
 
     fn report(&self, results: &mut Results) {
         for (place, operation) in
-            ["in L2", "in memory"].into_iter().flat_map(|place| OPERATIONS.map(|it| (place, it)))
+            ["in L2", "in memory"].into_iter().flat_map(|place| OPERATIONS.map(|it| (place, it.0)))
         {
             let times = |size: &usize| self.0.row(&name(operation, place, *size)).times;
             let measured = SIZES.into_iter().filter(|size| times(size).is_finite());

@@ -1,4 +1,4 @@
-//! One thread's figures of the compared crates, and their tables.
+//! One thread's figures of the compared crates, and their table.
 
 use guira_harness::table::{Table, cell};
 
@@ -12,7 +12,6 @@ use crate::{
 pub struct Row {
     pub peer: &'static Candidate,
     pub batches: bool,
-    pub items: usize,
     pub bits_per_item: f64,
     pub false_positive_rate: f64,
     pub refused: usize,
@@ -30,6 +29,13 @@ pub struct Times {
 }
 
 impl Times {
+    pub const NONE: Self = Self {
+        insert: f64::NAN,
+        insert_by_band: [f64::NAN; 5],
+        lookups: [f64::NAN; 5],
+        remove: f64::NAN,
+    };
+
     /// Returns the medians of several rounds.
     pub fn medians(rounds: &[Self]) -> Self {
         let of = |figure: &dyn Fn(&Self) -> f64| median(rounds.iter().map(figure));
@@ -69,38 +75,19 @@ pub fn comparison(small: &[Row], memory: &[Row], shared: &SharedFigures) -> Tabl
             ("false positives, %", &|row| {
                 format!("{:.4}", largest(row, |it| 100.0 * it.false_positive_rate))
             }),
+            ("refused items", &|row| largest(row, |it| it.refused as f64).to_string()),
             ("1 M items: insert, ns", &|row| time(row, |it| it.insert)),
             ("1 M: lookup, present", &|row| time(row, |it| it.lookups[4])),
+            ("1 M: lookup, half present", &|row| time(row, |it| it.lookups[2])),
             ("1 M: lookup, absent", &|row| time(row, |it| it.lookups[0])),
             ("1 M: remove", &|row| time(row, |it| it.remove)),
             ("in memory: insert, ns", &|row| in_memory(row, |it| it.insert)),
             ("memory: lookup, present", &|row| in_memory(row, |it| it.lookups[4])),
+            ("memory: lookup, half present", &|row| in_memory(row, |it| it.lookups[2])),
             ("memory: lookup, absent", &|row| in_memory(row, |it| it.lookups[0])),
             ("memory: remove", &|row| in_memory(row, |it| it.remove)),
             ("2 threads : 1, reads", &|row| by_threads(row, 100)),
             ("2 threads : 1, half writes", &|row| by_threads(row, 50)),
-        ],
-    )
-}
-
-/// Builds the table of the rows at one size.
-pub fn one_size(name: &'static str, rows: &[Row]) -> Table {
-    let time = |figure| cell(Some(figure), 1);
-    Table::of(
-        name,
-        rows,
-        &[
-            ("one thread, ns", &Row::name),
-            ("items", &|row| row.items.to_string()),
-            ("bits per item", &|row| format!("{:.1}", row.bits_per_item)),
-            ("false positives, %", &|row| format!("{:.4}", 100.0 * row.false_positive_rate)),
-            ("refused", &|row| row.refused.to_string()),
-            ("insert, all", &|row| time(row.times.insert)),
-            ("insert, last 5 %", &|row| time(row.times.insert_by_band[4])),
-            ("lookup, 0 % present", &|row| time(row.times.lookups[0])),
-            ("50 %", &|row| time(row.times.lookups[2])),
-            ("100 %", &|row| time(row.times.lookups[4])),
-            ("remove", &|row| time(row.times.remove)),
         ],
     )
 }

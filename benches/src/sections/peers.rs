@@ -7,7 +7,7 @@ use guira_harness::{
 };
 
 use super::{
-    comparison::{Row, Times, comparison, one_size},
+    comparison::{Row, Times, comparison},
     shared::SharedFigures,
 };
 use crate::{
@@ -64,10 +64,6 @@ impl Section for Peers {
     fn report(&self, results: &mut Results) {
         let table = comparison(&self.small, &self.memory, &self.shared);
         results.tables.push(("Comparison with other crates", table));
-        let table = one_size("peers-small", &self.small);
-        results.tables.push(("Other crates, one thread, a million items", table));
-        let table = one_size("peers", &self.memory);
-        results.tables.push(("Other crates, one thread, in memory", table));
         self.add_charts(results);
         self.shared.report(results);
     }
@@ -128,16 +124,10 @@ fn fill(
     let mut row = Row {
         peer,
         batches,
-        items,
         bits_per_item: 0.0,
         false_positive_rate: 0.0,
         refused: 0,
-        times: Times {
-            insert: f64::NAN,
-            insert_by_band: [f64::NAN; 5],
-            lookups: [f64::NAN; 5],
-            remove: f64::NAN,
-        },
+        times: Times::NONE,
     };
     let mut held = memory::held() - held_before;
     if can_insert {

@@ -98,31 +98,18 @@ enum Operation {
     },
 }
 
-const ALL: [Operation; 8] = [
-    Operation::Insert,
-    Operation::InsertUnique,
-    Operation::Refuse,
-    Operation::Refresh,
-    Operation::Single { present: 100 },
-    Operation::Single { present: 0 },
-    Operation::Batch { present: 100 },
-    Operation::Batch { present: 0 },
+const ALL: [(&str, Operation); 8] = [
+    ("insert", Operation::Insert),
+    ("insert_unique, new", Operation::InsertUnique),
+    ("insert_unique, present", Operation::Refuse),
+    ("refresh", Operation::Refresh),
+    ("lookup, present, single", Operation::Single { present: 100 }),
+    ("lookup, absent, single", Operation::Single { present: 0 }),
+    ("lookup, present, batch", Operation::Batch { present: 100 }),
+    ("lookup, absent, batch", Operation::Batch { present: 0 }),
 ];
 
 impl Operation {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Insert => "insert",
-            Self::InsertUnique => "insert_unique, new",
-            Self::Refuse => "insert_unique, present",
-            Self::Refresh => "refresh",
-            Self::Single { present: 0 } => "lookup, absent, single",
-            Self::Single { .. } => "lookup, present, single",
-            Self::Batch { present: 0 } => "lookup, absent, batch",
-            Self::Batch { .. } => "lookup, present, batch",
-        }
-    }
-
     /// Times the operation by one of several threads. `turn` numbers all calls.
     fn time(self, table: &dyn Operable, keys: Keys, items: u64, count: usize, turn: u64) -> Clock {
         let mut clock = Clock::default();
@@ -194,7 +181,7 @@ impl Operations {
         let mut turn = 0;
         for round in 0..bench.rounds {
             bench.say(format!("expiring, operations, {place}, round {}", round + 1));
-            for operation in ALL {
+            for (name, operation) in ALL {
                 let mut time = |table: &dyn Operable, threads: u64| {
                     let first = turn;
                     turn += threads;
@@ -206,7 +193,7 @@ impl Operations {
                     Operation::Refresh => (f64::NAN, time(&expiring, 1)),
                     _ => (time(&staying, 1), time(&expiring, 1)),
                 };
-                let name = format!("{}, {place}", operation.name());
+                let name = format!("{name}, {place}");
                 self.alone.note(&name, nanoseconds, base);
                 // Each of two threads takes this time, so together they are twice as fast.
                 self.together.note(&name, 2.0 / time(&expiring, 2), 1.0 / nanoseconds);

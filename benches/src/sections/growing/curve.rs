@@ -52,25 +52,39 @@ pub struct Point {
     pub all: Vec<Figures>,
 }
 
-#[derive(Default)]
+/// What is measured while one filter grows.
 pub struct Curve {
+    pub span: Span,
+    /// Target false-positive rate.
+    pub target: f64,
     pub points: Vec<Point>,
     /// The most bits per item at any number of items beyond 100 times the first capacity, and that
     /// number.
     pub most_bits: Option<(f64, u64)>,
-    /// Layouts of the filter that grows and of the one that was built for all items.
-    pub layouts: [String; 2],
-    /// Bits per item of the latter.
+    /// Layout of the filter that grows.
+    pub layout: String,
+    /// Bits per item of the filter that was built for all items.
     pub built_bits: f64,
 }
 
 impl Curve {
+    pub fn new(span: Span, target: f64) -> Self {
+        let (points, layout, built_bits) = (Vec::new(), String::new(), f64::NAN);
+        Self { span, target, points, most_bits: None, layout, built_bits }
+    }
+
+    /// Returns the name of the growth and its target.
+    pub fn name(&self) -> String {
+        format!("{}, target {}", self.span.name(), percent(self.target))
+    }
+
     /// Fills a filter, and another one beside it if it `compares`, and measures them on the way.
-    pub fn measure(&mut self, mode: Mode, span: Span, target: f64, compares: bool) {
+    pub fn measure(&mut self, mode: Mode, compares: bool) {
+        let (span, target) = (self.span, self.target);
         let (many, passes) = mode.pick((LOOKUPS / 16, 3), (LOOKUPS, PASSES), (LOOKUPS, PASSES));
         let grown = growing(span, target);
         let last = built(span.to, target);
-        self.layouts = [grown.layout(), last.layout()].map(|layout| format!("{layout:?}"));
+        self.layout = format!("{:?}", grown.layout());
         self.built_bits = 8.0 * last.size_in_bytes() as f64 / span.to as f64;
         drop(last);
         let before = memory::held();
@@ -82,7 +96,7 @@ impl Curve {
                 stop::point();
                 let until = items.min(inserted + (1 << 16));
                 KEYS.blocks(inserted..until, |block| {
-                    self.add(&grown, block, span);
+                    self.add(&grown, block);
                     if let Some(other) = &mut other {
                         // What this thread allocates for it.
                         let before = memory::held();
@@ -109,13 +123,13 @@ impl Curve {
     }
 
     /// Inserts keys, and watches the memory.
-    fn add(&mut self, grown: &GrowingFilter, block: &[u64], span: Span) {
+    fn add(&mut self, grown: &GrowingFilter, block: &[u64]) {
         for keys in block.chunks(INTERVAL) {
             let items = grown.len() as u64;
             grown.insert_batch(Hashed::slice(keys)).expect("room");
             // The fewest items and the most memory of the interval: an upper bound.
             let bits = 8.0 * grown.size_in_bytes() as f64 / items as f64;
-            let is_judged = items >= JUDGED_FROM * span.from;
+            let is_judged = items >= JUDGED_FROM * self.span.from;
             if is_judged && self.most_bits.is_none_or(|(most, _)| bits > most) {
                 self.most_bits = Some((bits, items));
             }
@@ -147,4 +161,9 @@ fn time(subject: &Subject, items: u64, passes: u64) -> f64 {
         over_keys(&keys, |block| (subject.lookups)(block)).per_key()
     });
     median(times)
+}
+
+/// Formats a share.
+pub fn percent(share: f64) -> String {
+    format!("{} %", 100.0 * share)
 }

@@ -6,7 +6,7 @@ use guira::{GrowingFilter, Hashed};
 use hdrhistogram::Histogram;
 
 use super::subjects::KEYS;
-use crate::{stop, timing::median};
+use crate::stop;
 
 /// Longest time that the histogram resolves, in nanoseconds: ten seconds.
 const LONGEST: u64 = 10_000_000_000;
@@ -26,7 +26,6 @@ pub struct Used {
 }
 
 /// Times of single inserts in one round, in microseconds, without that of reading the clock.
-#[derive(Clone, Copy)]
 pub struct Latency {
     pub median: f64,
     pub p999: f64,
@@ -40,12 +39,9 @@ pub struct Latency {
     pub idle: f64,
 }
 
-#[derive(Default)]
-pub struct Latencies(Vec<Latency>);
-
-impl Latencies {
-    /// Inserts so many items into an empty filter.
-    pub fn measure(&mut self, filter: &GrowingFilter, items: u64) {
+impl Latency {
+    /// Inserts so many items into an empty filter, and times each insert.
+    pub fn measure(filter: &GrowingFilter, items: u64) -> Self {
         let mut histogram = histogram();
         let (mut slowest, mut by_slowest, mut at) = (0, Used::default(), 0);
         let mut before = Used::now(filter);
@@ -77,7 +73,7 @@ impl Latencies {
         let clock = idle.value_at_quantile(0.5);
         let without_clock = |nanoseconds: u64| nanoseconds.saturating_sub(clock) as f64 / 1e3;
         let at_share = |share| without_clock(histogram.value_at_quantile(share));
-        self.0.push(Latency {
+        Self {
             median: at_share(0.5),
             p999: at_share(0.999),
             p9999: at_share(0.9999),
@@ -85,21 +81,7 @@ impl Latencies {
             by_slowest,
             items: at,
             idle: without_clock(idle.max()),
-        });
-    }
-
-    /// Returns the medians over the rounds, and the slowest of all; nothing if nothing was
-    /// measured.
-    pub fn summary(&self) -> Option<Latency> {
-        let median = |figure: fn(&Latency) -> f64| median(self.0.iter().map(figure));
-        let slowest = *self.0.iter().max_by(|a, b| a.slowest.total_cmp(&b.slowest))?;
-        Some(Latency {
-            median: median(|it| it.median),
-            p999: median(|it| it.p999),
-            p9999: median(|it| it.p9999),
-            idle: self.0.iter().map(|it| it.idle).fold(0.0, f64::max),
-            ..slowest
-        })
+        }
     }
 }
 

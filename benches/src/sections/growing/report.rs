@@ -6,17 +6,16 @@ use guira_harness::{
 };
 
 use super::{
-    case::{Case, percent},
-    curve::{Figures, NAMES},
-    latency::Latency,
-    times::{BATCH, SINGLE, Times},
+    curve::{Curve, Figures, NAMES, percent},
+    times::{BATCH, P999, P9999, SINGLE, Times},
 };
 use crate::{
     bar::{
         Bar,
-        Target::{AtLeast, AtMost, Nothing},
+        Target::{AtLeast, AtMost},
     },
     bench::Results,
+    rounds::Rounds,
     span::{Place, words},
 };
 
@@ -35,15 +34,15 @@ const BARS: [(&str, [f64; 2]); 6] = [
 ];
 
 /// Adds the bars: one for each operation and growth, with the worse of the targets.
-pub fn add_bars(cases: &[Case], times: &Times, results: &mut Results) {
+pub fn add_bars(cases: &[Curve], times: &Times, results: &mut Results) {
     for (target, bar) in BITS {
         let of_target = cases.iter().filter(|case| is_same(case.target, target));
-        let most = of_target.filter_map(|case| Some((case, case.curve.most_bits?)));
+        let most = of_target.filter_map(|case| Some((case, case.most_bits?)));
         let (most, note) = most.max_by(|a, b| a.1.0.total_cmp(&b.1.0)).map_or(
             (f64::NAN, String::new()),
             |(case, (bits, items))| {
-                let (name, layout) = (case.span.name(), &case.curve.layouts[0]);
-                let built = case.curve.built_bits;
+                let (name, layout) = (case.span.name(), &case.layout);
+                let built = case.built_bits;
                 let note = format!("{name}, {layout}, at {}; built {built:.1}", words(items));
                 (bits, note)
             },
@@ -51,7 +50,7 @@ pub fn add_bars(cases: &[Case], times: &Times, results: &mut Results) {
         let name = format!("growing: bits per item beyond 100 times, target {}", percent(target));
         results.bars.push(Bar::new(name, AtMost(bar), most, "bits").note(note));
     }
-    let rates = cases.iter().filter_map(|case| Some((case, case.curve.highest_rate()?)));
+    let rates = cases.iter().filter_map(|case| Some((case, case.highest_rate()?)));
     let rates = rates.map(|(case, (rate, items))| (rate / case.target, case, items));
     if let Some((share, case, items)) = rates.max_by(|a, b| a.0.total_cmp(&b.0)) {
         let (target, name) = (percent(case.target), case.span.name());
@@ -59,9 +58,24 @@ pub fn add_bars(cases: &[Case], times: &Times, results: &mut Results) {
         let name = "growing: false-positive rate, at every size";
         results.bars.push(Bar::new(name, AtMost(1.0), share, "of the target").note(note));
     }
-    for pair in by_span(cases) {
+    for pair in cases.chunk_by(|a, b| a.span == b.span) {
         let span = pair[0].span;
-        let name = |operation: &str| format!("growing, {}: {operation}", span.name());
+        let mut bar = |rounds: &Rounds, operation: &str, what: &str, target, unit| {
+            let figures = pair.iter().map(|case| {
+                let row = rounds.row(&format!("{}: {operation}", case.name()));
+                let figure = if unit == "µs" { row.figure } else { row.times };
+                (percent(case.target), figure)
+            });
+            let figures: Vec<(String, f64)> = figures.collect();
+            let worse = if matches!(target, AtLeast(_)) { f64::min } else { f64::max };
+            // Not a number stands for what was not measured.
+            let worst = figures.iter().map(|it| it.1).reduce(worse).unwrap_or(f64::NAN);
+            let notes =
+                figures.iter().map(|(target, it)| format!("{target}: {}", cell(Some(*it), 2)));
+            let note = notes.collect::<Vec<_>>().join("; ");
+            let name = format!("growing, {}: {what}", span.name());
+            results.bars.push(Bar::new(name, target, worst, unit).note(note));
+        };
         for (operation, bars) in BARS {
             let place = match span.place() {
                 Place::L2 => Some(0),
@@ -69,75 +83,32 @@ pub fn add_bars(cases: &[Case], times: &Times, results: &mut Results) {
                 Place::Between => [SINGLE, BATCH].contains(&operation).then_some(0),
                 Place::Memory => Some(1),
             };
-            let Some(place) = place else { continue };
-            let (worst, note) = worst(pair, true, |case| {
-                times.alone.row(&format!("{}: {operation}", case.name())).times
-            });
-            let bar = Bar::new(name(operation), AtMost(bars[place]), worst, "times");
-            results.bars.push(bar.note(note));
+            if let Some(place) = place {
+                bar(&times.alone, operation, operation, AtMost(bars[place]), "times");
+            }
         }
-        if span.place() == Place::L2 {
-            continue;
-        }
-        for (operation, bar, nth) in
-            [("one insert, 99.9th percentile", 5.0, 0), ("one insert, 99.99th percentile", 40.0, 1)]
-        {
-            let (worst, note) = worst(pair, true, |case| {
-                case.latencies.summary().map_or(f64::NAN, |it| [it.p999, it.p9999][nth])
-            });
-            results.bars.push(Bar::new(name(operation), AtMost(bar), worst, "µs").note(note));
-        }
-        let slowest = |case: &Case| case.latencies.summary().map_or(f64::NAN, |it| it.slowest);
-        let (worst_of_all, _) = worst(pair, true, slowest);
-        let causes = pair.iter().filter_map(cause).collect::<Vec<_>>().join("; ");
-        let name_of_slowest = name("one insert, the slowest");
-        results.bars.push(Bar::new(name_of_slowest, Nothing, worst_of_all, "µs").note(causes));
-        for operation in [SINGLE, BATCH] {
-            let (worst, note) = worst(pair, false, |case| {
-                times.together.row(&format!("{}: {operation}", case.name())).times
-            });
-            let name = name(&format!("{operation}, by two threads"));
-            let bar = Bar::new(name, AtLeast(1.6), worst, "of one");
-            results.bars.push(bar.note(note));
+        if span.place() != Place::L2 {
+            bar(&times.percentiles, P999, P999, AtMost(5.0), "µs");
+            bar(&times.percentiles, P9999, P9999, AtMost(40.0), "µs");
+            for operation in [SINGLE, BATCH] {
+                let what = format!("{operation}, by two threads");
+                bar(&times.together, operation, &what, AtLeast(1.6), "of one");
+            }
         }
     }
 }
 
 /// Adds the tables.
-pub fn add_tables(cases: &[Case], times: &Times, results: &mut Results) {
-    let bits = |figure: Option<f64>| cell(figure, 1);
-    let measured: Vec<&Case> = cases.iter().filter(|case| !case.curve.points.is_empty()).collect();
-    let space = Table::of(
-        "growing-space",
-        &measured,
-        &[
-            ("growth", &|case| case.name()),
-            ("layouts, grown and built", &|case| case.curve.layouts.join(", ")),
-            ("bits beyond 100 times, largest", &|case| {
-                bits(case.curve.most_bits.map(|most| most.0))
-            }),
-            ("bits in the end", &|case| bits(case.curve.points.last().map(|it| it.all[0].bits))),
-            ("built", &|case| bits(Some(case.curve.built_bits))),
-            ("false positives, highest", &|case| {
-                case.curve
-                    .highest_rate()
-                    .map_or("–".into(), |it| format!("{:.4} %", 100.0 * it.0))
-            }),
-            ("at", &|case| case.curve.highest_rate().map_or("–".into(), |it| words(it.1))),
-        ],
-    );
-    results.tables.push(("Growth: memory and false-positive rate", space));
+pub fn add_tables(times: &Times, results: &mut Results) {
     let head = ["growth", "grown, ns", "built, ns", "times"];
     let heading = "Growth: a filter that has grown, against one built for its items";
     results.tables.push((heading, times.alone.table("growing", head, 1)));
     let head = ["growth", "inserts/ns, two threads", "one thread", "times"];
     let heading = "Growth: two threads that insert into one filter";
     results.tables.push((heading, times.together.table("growing-threads", head, 4)));
-    let summaries = cases.iter().filter_map(|case| Some((case.name(), case.latencies.summary()?)));
-    let summaries: Vec<(String, Latency)> = summaries.collect();
     let latency = Table::of(
         "growing-latency",
-        &summaries,
+        &times.latencies,
         &[
             ("growth", &|(name, _)| name.clone()),
             ("median, µs", &|(_, it)| cell(Some(it.median), 2)),
@@ -170,9 +141,9 @@ const CHARTS: [Kind; 3] = [
 const LOOKS: [Look; 3] = [Look::GUIRA, Look::nth(1), Look::nth(4)];
 
 /// Adds the plots over the number of items.
-pub fn add_charts(cases: &[Case], results: &mut Results) {
-    let is_compared = |case: &Case| case.curve.points.first().is_some_and(|it| it.all.len() > 1);
-    let is_shown = |case: &&Case| is_compared(case) && is_same(case.target, 0.01);
+pub fn add_charts(cases: &[Curve], results: &mut Results) {
+    let is_compared = |case: &Curve| case.points.first().is_some_and(|it| it.all.len() > 1);
+    let is_shown = |case: &&Curve| is_compared(case) && is_same(case.target, 0.01);
     let Some(case) = cases.iter().find(is_shown) else { return };
     for (nth, (name, title, y, figure)) in CHARTS.into_iter().enumerate() {
         let title = format!("{title} while filters grow, target {}", percent(case.target));
@@ -181,7 +152,7 @@ pub fn add_charts(cases: &[Case], results: &mut Results) {
             chart = chart.log_y();
         }
         for (filter, look) in LOOKS.into_iter().enumerate() {
-            let points = case.curve.points.iter();
+            let points = case.points.iter();
             let points = points.map(|point| (point.items as f64, figure(&point.all[filter])));
             // A logarithmic axis has no place for a rate without a single false positive.
             let points = points.filter(|&(_, figure)| figure > 0.0).collect();
@@ -194,38 +165,6 @@ pub fn add_charts(cases: &[Case], results: &mut Results) {
         }
         results.charts.push(chart);
     }
-}
-
-/// Returns the cases of each growth.
-fn by_span(cases: &[Case]) -> impl Iterator<Item = &[Case]> {
-    cases.chunk_by(|a, b| a.span == b.span)
-}
-
-/// Returns the worst figure of some cases, and a note with all of them.
-fn worst(cases: &[Case], is_time: bool, figure: impl Fn(&Case) -> f64) -> (f64, String) {
-    let all: Vec<(f64, f64)> = cases.iter().map(|case| (case.target, figure(case))).collect();
-    let figures = all.iter().map(|(_, figure)| *figure);
-    // Not a number stands for what was not measured.
-    let worst = figures.reduce(if is_time { f64::max } else { f64::min }).unwrap_or(f64::NAN);
-    let note = |&(target, figure)| format!("{}: {}", percent(target), cell(Some(figure), 2));
-    let notes = all.iter().map(note);
-    (worst, notes.collect::<Vec<_>>().join("; "))
-}
-
-/// Returns what the slowest insert of a case did.
-fn cause(case: &Case) -> Option<String> {
-    let it = case.latencies.summary()?;
-    let (target, used) = (percent(case.target), it.by_slowest);
-    Some(format!(
-        "{target}: {:.0} µs at {}, with {} KiB committed, {} page faults, {} interruptions, and \
-         {:.0} µs for the slowest of the clock alone",
-        it.slowest,
-        words(it.items),
-        used.bytes >> 10,
-        used.faults,
-        used.interruptions,
-        it.idle
-    ))
 }
 
 fn is_same(a: f64, b: f64) -> bool {

@@ -1,5 +1,5 @@
-//! Lookups and inserts in a filter that grows, against one that was built for its items,
-//! and inserts by two threads.
+//! Lookups and inserts in a filter that grows, against one that was built for its items; inserts by
+//! two threads; and the time of each insert.
 
 use std::ops::Range;
 
@@ -9,7 +9,10 @@ use guira::{
 };
 use guira_harness::{Cores, Keys, Pick};
 
-use super::subjects::{KEYS, built, growing};
+use super::{
+    latency::Latency,
+    subjects::{KEYS, built, growing},
+};
 use crate::{
     bench::Bench,
     options::Mode,
@@ -33,6 +36,8 @@ const FILLED: u64 = 90;
 /// Names of the figures of inserts.
 pub const SINGLE: &str = "insert, single";
 pub const BATCH: &str = "insert, batch";
+pub const P999: &str = "one insert, 99.9th percentile";
+pub const P9999: &str = "one insert, 99.99th percentile";
 
 /// Nanoseconds of the operations of all growths.
 #[derive(Default)]
@@ -41,6 +46,10 @@ pub struct Times {
     pub alone: Rounds,
     /// Inserts per nanosecond by two threads together, beside those by one.
     pub together: Rounds,
+    /// Microseconds of one insert, by percentile.
+    pub percentiles: Rounds,
+    /// The rounds of [`percentiles`](Self::percentiles), each with the name of its growth.
+    pub latencies: Vec<(String, Latency)>,
 }
 
 /// Inserts keys at a range of indices.
@@ -88,7 +97,7 @@ impl Times {
         let kinds: [(&str, Insert<_>, Insert<_>); 2] =
             [(SINGLE, insert_single, insert_single), (BATCH, insert_batch, insert_batch)];
         for (what, insert_growing, insert_built) in kinds {
-            bench.say(format!("{name}: {what}"));
+            bench.say(format!("growth, {name}: {what}"));
             let (mut times, mut of_two) = ([Vec::new(), Vec::new()], Vec::new());
             for _ in 0..fills {
                 let fixed = built(span.to, target);
@@ -112,6 +121,13 @@ impl Times {
             if !of_two.is_empty() {
                 self.together.note(&name, 1.0 / median(of_two), 1.0 / one);
             }
+        }
+        if span.place() != Place::L2 {
+            bench.say(format!("growth, {name}: insert, single, each one timed"));
+            let latency = Latency::measure(&growing(span, target), span.to);
+            self.percentiles.note(format!("{name}: {P999}"), latency.p999, f64::NAN);
+            self.percentiles.note(format!("{name}: {P9999}"), latency.p9999, f64::NAN);
+            self.latencies.push((name.into(), latency));
         }
     }
 }
