@@ -4,8 +4,7 @@ mod bloom;
 mod cuckoo;
 mod hasher;
 mod peer;
-mod sbbf;
-mod sets;
+mod set;
 mod single;
 
 use guira::{
@@ -22,9 +21,9 @@ use self::{
 use crate::workload::filter_by;
 
 pub use self::{
+    bloom::Sbbf,
     cuckoo::scalable,
     peer::{Peer, Size},
-    sbbf::Sbbf,
 };
 
 /// How several threads can use a crate's filter.
@@ -72,13 +71,10 @@ pub static ALL: &[Candidate] = &[
     other("scalable_cuckoo_filter", 4, |size| scalable(size.items, 0.00012)),
     other("qfilter", 5, |size| Box::new(Owned(cuckoo::qfilter(size)))),
     shared("RwLock<qfilter>", 6, Lock, |size| locked(cuckoo::qfilter(size))),
-    other("fastbloom", 7, bloom::plain),
     shared("fastbloom atomic", 8, Inserts, bloom::atomic),
     other("sbbf-rs", 9, |size| Box::new(Sbbf::new(size.bytes))),
     other("xorf BinaryFuse16", 10, |_| Box::new(bloom::Fuse(None))),
-    set("papaya set", 11, sets::papaya),
-    set("scc set", 12, sets::scc),
-    set("dashmap set", 13, sets::dashmap),
+    Candidate { is_set: true, ..shared("papaya set", 11, Everything, set::papaya) },
 ];
 
 type Build = fn(Size) -> Box<dyn Peer>;
@@ -94,10 +90,6 @@ const fn shared(name: &'static str, nth: usize, shares: Shares, build: Build) ->
 
 const fn forced(name: &'static str, kernel: Kernel, build: Build) -> Candidate {
     Candidate { kernel: Some(kernel), ..shared(name, 0, Everything, build) }
-}
-
-const fn set(name: &'static str, nth: usize, build: Build) -> Candidate {
-    Candidate { is_set: true, ..shared(name, nth, Everything, build) }
 }
 
 fn with_kernel(kernel: Kernel, size: Size) -> Box<dyn Peer> {

@@ -1,21 +1,17 @@
 //! The sections of the report: each measures one thing, and nothing is measured by two.
 
 mod against_atomic;
-mod beside;
 mod bursts;
 mod comparison;
 mod expiring;
-mod fits;
+mod fullness;
 mod growing;
 mod in_cache;
-mod loads;
-mod map;
+mod layouts;
 mod one_thread;
 mod peers;
 mod reader;
-mod semi_sorted;
 mod shared;
-mod shared_stage;
 mod snapshot;
 mod space;
 mod stall;
@@ -32,24 +28,28 @@ pub const LONG: &str = "quantile";
 /// All sections, in the order of the report.
 pub const SECTIONS: &[Entry] = &[
     ("one-thread", "single and batch operations against the floor", new::<one_thread::OneThread>),
-    ("semi-sorted", "semi-sorted layouts against plain ones", new::<semi_sorted::SemiSorted>),
-    ("map", "maps against sets with the same slots per bucket", new::<map::Map>),
+    ("semi-sorted", "semi-sorted layouts against plain ones", new::<layouts::SemiSorted>),
+    ("map", "maps against sets with the same slots per bucket", new::<layouts::Map>),
     ("space", "bits per item and false-positive rate of every layout", new::<space::Space>),
     ("in-l2", "tables of 200 KB: lookups by each kernel, against sbbf-rs", new::<in_cache::InL2>),
     ("in-l3", "tables of 8 MiB: lookups by each kernel, against sbbf-rs", new::<in_cache::InL3>),
     ("bursts", "bursts of 1 to 64 items against single calls", new::<bursts::Bursts>),
     ("two-threads", "two threads against one", new::<two_threads::TwoThreads>),
-    ("shared-stage", "two threads on one table, or one each", new::<shared_stage::SharedStage>),
-    ("beside", "a reader that must not miss, beside a writer", new::<beside::Beside>),
+    ("shared-stage", "two threads on one table, or one each", new::<two_threads::SharedStage>),
+    ("beside", "a reader that must not miss, beside a writer", new::<two_threads::Beside>),
     ("atomic", "workloads of atomic-cuckoo-filter", new::<against_atomic::AgainstAtomic>),
     ("peers", "every crate: memory, rate, speed, threads, latency", new::<peers::Peers>),
     ("growing", "a filter that has grown, against one built", new::<growing::Growing>),
     ("expiring", "items that expire: operations, sweeps, space", new::<expiring::Expiring>),
     ("snapshot", "saving and loading against plain files", new::<snapshot::Snapshot>),
     ("stall", "how long writers wait while the filter is copied", new::<stall::Stall>),
-    ("loads", "the load at the first refused insert", new::<loads::Loads>),
-    ("capacity", "filters that refuse an item below their capacity", new::<fits::Capacity>),
-    (LONG, "what src/table/sizing.rs is fitted to: items per small table", new::<fits::Quantile>),
+    ("loads", "the load at the first refused insert", new::<fullness::Loads>),
+    ("capacity", "filters that refuse an item below their capacity", new::<fullness::Capacity>),
+    (
+        LONG,
+        "what src/table/sizing.rs is fitted to: items per small table",
+        new::<fullness::Quantile>,
+    ),
 ];
 
 fn new<S: Section + Default + 'static>() -> Box<dyn Section> {

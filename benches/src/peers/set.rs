@@ -1,4 +1,4 @@
-//! Exact concurrent hash sets with foldhash.
+//! An exact concurrent hash set with foldhash.
 
 use foldhash::fast::FixedState;
 
@@ -43,45 +43,5 @@ impl Shared for papaya::HashSet<u64, FixedState> {
         let set = self.pin();
         let contains = |key| set.contains(&key);
         steps.run(reads, ring, contains, |key| set.insert(key), |key| Some(set.remove(&key)))
-    }
-}
-
-/// `scc`.
-pub fn scc(size: Size) -> Box<dyn Peer> {
-    let hasher = FixedState::default();
-    Box::new(Alone(scc::HashSet::<u64, _>::with_capacity_and_hasher(size.items, hasher)))
-}
-
-impl Shared for scc::HashSet<u64, FixedState> {
-    fn contains(&self, key: u64) -> bool {
-        self.contains_sync(&key)
-    }
-
-    fn insert(&self, key: u64) -> bool {
-        self.insert_sync(key).is_ok()
-    }
-
-    fn remove(&self, key: u64) -> Option<bool> {
-        Some(self.remove_sync(&key).is_some())
-    }
-}
-
-/// `dashmap`: shards, each behind a read-write lock.
-pub fn dashmap(size: Size) -> Box<dyn Peer> {
-    let hasher = FixedState::default();
-    Box::new(Alone(dashmap::DashSet::<u64, _>::with_capacity_and_hasher(size.items, hasher)))
-}
-
-impl Shared for dashmap::DashSet<u64, FixedState> {
-    fn contains(&self, key: u64) -> bool {
-        self.contains(&key)
-    }
-
-    fn insert(&self, key: u64) -> bool {
-        self.insert(key)
-    }
-
-    fn remove(&self, key: u64) -> Option<bool> {
-        Some(self.remove(&key).is_some())
     }
 }
