@@ -85,7 +85,7 @@ impl Bench {
         Self {
             cores: Cores::list(),
             mode,
-            bytes: options.megabytes.unwrap_or(mode.pick(16, 128, 128)) << 20,
+            bytes: mode.pick(16, 128, 128) << 20,
             rounds: mode.pick(1, 3, 7),
             time: Duration::from_millis(mode.pick(50, 300, 1000)),
             spans: if options.grow.is_empty() { usual_spans(mode) } else { options.grow.clone() },

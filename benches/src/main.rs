@@ -7,7 +7,6 @@
 
 mod bar;
 mod bench;
-mod floor;
 mod memory;
 mod options;
 mod output;
@@ -42,8 +41,6 @@ fn main() -> Result<ExitCode> {
         list();
         return Ok(ExitCode::SUCCESS);
     }
-    let megabytes = options.megabytes.unwrap_or(1);
-    anyhow::ensure!(megabytes.is_power_of_two(), "--megabytes takes a power of two");
     anyhow::ensure!(
         any_wanted(&options.only),
         "no section and no crate has one of these names: {:?}; see --list",

@@ -44,9 +44,6 @@ pub struct Options {
     /// Prints the names of the sections and of the compared crates.
     #[arg(long)]
     pub list: bool,
-    /// Size of the large tables in MiB, a power of two [default: 128, with --quick 16].
-    #[arg(long, value_name = "N")]
-    pub megabytes: Option<usize>,
     /// A growth that the section `growing` measures, from a first capacity to a number of items:
     /// `4000..8000000`. It can be given several times [default: 1000..100000, 4000..8000000 and
     /// 60000..60000000, with --quick smaller].

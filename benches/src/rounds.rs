@@ -2,7 +2,10 @@
 
 use guira_harness::table::{Table, cell};
 
-use crate::timing::median;
+use crate::{
+    bar::{Bar, Target},
+    timing::median,
+};
 
 /// Figures by name, in order of first appearance: in each round the figure, and its base.
 #[derive(Default)]
@@ -74,6 +77,31 @@ impl Rounds {
 
 impl Row<'_> {
     const MISSING: Self = Self { name: "", figure: f64::NAN, base: f64::NAN, times: f64::NAN };
+}
+
+/// Speeds of readers beside other work by name, as shares of their speed alone.
+#[derive(Default)]
+pub struct Readers(Rounds);
+
+impl Readers {
+    /// Notes one round: million lookups per second beside work on the same filter, beside the same
+    /// work on another one, and alone; and the million lookups, none of which missed.
+    pub fn note(&mut self, name: &str, [own, control, alone]: [f64; 3], lookups: f64) {
+        self.0.note(name, own, alone);
+        self.0.note(format!("{name}, control"), control, alone);
+        self.0.note(format!("{name}, lookups"), lookups, f64::NAN);
+    }
+
+    /// Returns the bar of a reader, with a note about the work beside it.
+    pub fn bar(&self, name: &str, target: Target, work: &str) -> Bar {
+        let control = self.0.row(&format!("{name}, control")).times;
+        let note = format!(
+            "with the work on another filter {control:.2}: what the machine alone costs; {work}; \
+             no miss in {:.0} million lookups",
+            self.0.sum(&format!("{name}, lookups"))
+        );
+        Bar::new(name, target, self.0.row(name).times, "of alone").note(note)
+    }
 }
 
 #[cfg(test)]

@@ -1,15 +1,13 @@
 //! Cuckoo filters, and a quotient filter. Those that hash themselves get a cheap hasher.
 
+use std::hash::Hasher;
+
 use atomic_cuckoo_filter::{CuckooFilter as Atomic, CuckooFilterBuilder};
 use cuckoofilter::CuckooFilter;
 use qfilter::Filter;
 use scalable_cuckoo_filter::{ScalableCuckooFilter, ScalableCuckooFilterBuilder};
 
-use super::{
-    hasher::Folded,
-    peer::{Alone, Peer, Size},
-    single::Single,
-};
+use super::peer::{Alone, Peer, Single, Size};
 use crate::threads::Shared;
 
 /// `atomic-cuckoo-filter`: a concurrent cuckoo filter with four slots of 16 bits.
@@ -98,5 +96,43 @@ impl Peer for ScalableCuckooFilter<u64, Folded> {
 
     fn removes(&mut self, keys: &[u64]) -> Option<usize> {
         Some(keys.iter().filter(|&key| self.remove(key)).count())
+    }
+}
+
+/// A cheap hasher: one folded multiplication per word. It hashes random keys and fingerprints well
+/// enough in all bits.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Folded(u64);
+
+impl Hasher for Folded {
+    #[inline]
+    fn write(&mut self, bytes: &[u8]) {
+        for bytes in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..bytes.len()].copy_from_slice(bytes);
+            self.write_u64(u64::from_le_bytes(word));
+        }
+    }
+
+    #[inline]
+    fn write_u8(&mut self, byte: u8) {
+        self.write_u64(u64::from(byte));
+    }
+
+    #[inline]
+    fn write_u64(&mut self, word: u64) {
+        let word = self.0 ^ word ^ 0x243f_6a88_85a3_08d3;
+        let product = u128::from(word) * 0x9e37_79b9_7f4a_7c15;
+        self.0 = product as u64 ^ (product >> 64) as u64;
+    }
+
+    #[inline]
+    fn write_usize(&mut self, word: usize) {
+        self.write_u64(word as u64);
+    }
+
+    #[inline]
+    fn finish(&self) -> u64 {
+        self.0
     }
 }

@@ -2,10 +2,8 @@
 
 mod bloom;
 mod cuckoo;
-mod hasher;
 mod peer;
 mod set;
-mod single;
 
 use guira::{
     Layout,
@@ -15,8 +13,7 @@ use guira_harness::plot::Look;
 
 use self::{
     Shares::{Everything, Inserts, Lock},
-    peer::Alone,
-    single::{Owned, locked},
+    peer::{Alone, Owned, locked},
 };
 use crate::workload::filter_by;
 

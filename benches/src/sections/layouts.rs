@@ -1,14 +1,15 @@
 //! Semi-sorted layouts against plain ones, and maps against sets, with the same slots per bucket:
-//! tables of the same size, the same keys, one pinned thread, alternately.
+//! tables of the same size, the same keys, one pinned thread, alternately. And of every layout, the
+//! bits per item and the false-positive rate at capacity, measured.
 
 use guira::{CuckooFilter, CuckooMap, Hashed, Layout};
-use guira_harness::{BATCH, Keys, Pick, filter_of};
+use guira_harness::{BATCH, Keys, Pick, filter_of, table::Table};
 
 use crate::{
     bar::{Bar, Target::AtMost},
     bench::{Bench, Results, Section},
     rounds::Rounds,
-    timing::{Clock, STEP, over_keys},
+    timing::{Clock, STEP, over_keys, over_range},
     workload::{insert_batch, lookup_batch, lookup_single, remove_batch, remove_single},
 };
 
@@ -157,6 +158,69 @@ fn compare_map(
             });
             let of_set = lookup_single(&set, &targets).0;
             note(&format!("get, single, {present} % present"), of_map, of_set);
+        }
+    }
+}
+
+/// Lookups of absent keys behind one rate: about thirty false positives of the rarest kind.
+const LOOKUPS: u64 = 20_000_000;
+
+/// One layout at capacity.
+struct AtCapacity {
+    layout: Layout,
+    bits_per_item: f64,
+    /// Share of absent keys that seem present.
+    rate: f64,
+}
+
+#[derive(Default)]
+pub struct Space(Vec<AtCapacity>);
+
+impl Section for Space {
+    fn measure(&mut self, bench: &Bench) {
+        bench.cores.pin(1);
+        let lookups = bench.mode.pick(LOOKUPS / 10, LOOKUPS, LOOKUPS);
+        for &layout in Layout::ALL {
+            bench.say(format!("bits per item and rate of {layout:?}"));
+            let filter = filter_of(layout, bench.bytes);
+            let items = filter.capacity() as u64;
+            let keys = Keys::new(3);
+            insert_batch(&filter, keys, 0..items);
+            let (mut found, mut positives) = ([false; BATCH], 0);
+            over_range(keys, items..items + lookups, |block| {
+                positives += filter.contains_batch(Hashed::slice(block), &mut found[..block.len()]);
+            });
+            // The buckets alone: without the address space for their alignment.
+            let buckets = filter.slots() / layout.slots_per_bucket() as usize;
+            let bits_per_item = 64.0 * buckets as f64 / items as f64;
+            self.0.push(AtCapacity {
+                layout,
+                bits_per_item,
+                rate: positives as f64 / lookups as f64,
+            });
+        }
+    }
+
+    fn report(&self, results: &mut Results) {
+        let above = |row: &AtCapacity| row.bits_per_item + row.rate.log2();
+        let table = Table::of(
+            "space",
+            &self.0,
+            &[
+                ("layout", &|row| format!("{:?}", row.layout)),
+                ("bits per item", &|row| format!("{:.2}", row.bits_per_item)),
+                ("rate", &|row| format!("{:.5} %", 100.0 * row.rate)),
+                ("bits above log2(1/rate)", &|row| format!("{:.2}", above(row))),
+            ],
+        );
+        results.tables.push(("Bits per item and false-positive rate at capacity", table));
+        for row in &self.0 {
+            let layout = row.layout;
+            if matches!(layout, Layout::SemiSorted6x12 | Layout::SemiSorted5x14) {
+                let name = format!("{layout:?} at capacity, bits per item above log2(1/rate)");
+                let note = format!("{:.2} bits at {:.4} %", row.bits_per_item, 100.0 * row.rate);
+                results.bars.push(Bar::new(name, AtMost(2.5), above(row), "bits").note(note));
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 mod against_atomic;
 mod bursts;
 mod comparison;
+mod copies;
 mod expiring;
 mod fullness;
 mod growing;
@@ -10,11 +11,7 @@ mod in_cache;
 mod layouts;
 mod one_thread;
 mod peers;
-mod reader;
 mod shared;
-mod snapshot;
-mod space;
-mod stall;
 mod two_threads;
 
 use crate::bench::Section;
@@ -30,7 +27,7 @@ pub const SECTIONS: &[Entry] = &[
     ("one-thread", "single and batch operations against the floor", new::<one_thread::OneThread>),
     ("semi-sorted", "semi-sorted layouts against plain ones", new::<layouts::SemiSorted>),
     ("map", "maps against sets with the same slots per bucket", new::<layouts::Map>),
-    ("space", "bits per item and false-positive rate of every layout", new::<space::Space>),
+    ("space", "bits per item and false-positive rate of every layout", new::<layouts::Space>),
     ("in-l2", "tables of 200 KB: lookups by each kernel, against sbbf-rs", new::<in_cache::InL2>),
     ("in-l3", "tables of 8 MiB: lookups by each kernel, against sbbf-rs", new::<in_cache::InL3>),
     ("bursts", "bursts of 1 to 64 items against single calls", new::<bursts::Bursts>),
@@ -41,8 +38,8 @@ pub const SECTIONS: &[Entry] = &[
     ("peers", "every crate: memory, rate, speed, threads, latency", new::<peers::Peers>),
     ("growing", "a filter that has grown, against one built", new::<growing::Growing>),
     ("expiring", "items that expire: operations, sweeps, space", new::<expiring::Expiring>),
-    ("snapshot", "saving and loading against plain files", new::<snapshot::Snapshot>),
-    ("stall", "how long writers wait while the filter is copied", new::<stall::Stall>),
+    ("snapshot", "saving and loading against plain files", new::<copies::Snapshot>),
+    ("stall", "how long writers wait while the filter is copied", new::<copies::Stall>),
     ("loads", "the load at the first refused insert", new::<fullness::Loads>),
     ("capacity", "filters that refuse an item below their capacity", new::<fullness::Capacity>),
     (

@@ -1,10 +1,7 @@
 //! A filter or set that threads share: two threads against one, and the latency of one reader's
 //! lookups beside writers.
 
-use guira_harness::{
-    plot::{Chart, Series},
-    table::Table,
-};
+use guira_harness::plot::{Chart, Series};
 
 use crate::{
     bench::{Bench, Results},
@@ -17,17 +14,12 @@ use crate::{
 /// Largest number of writers beside the reader.
 const MAX_WRITERS: usize = 2;
 
-/// One reader of one crate beside writers.
+/// The latency of one reader of one crate beside writers.
 struct Latency {
     peer: &'static Candidate,
     writers: usize,
-    /// Nanoseconds at the quantiles 0.5, 0.99 and 0.999.
-    nanoseconds: [u64; 3],
-    /// Million reads and writes per second.
-    reads: f64,
-    writes: f64,
-    /// Lookups that missed a key that was always present.
-    misses: u64,
+    /// Nanoseconds at the 99.9th percentile.
+    p999: u64,
 }
 
 /// Figures of all crates that threads can share.
@@ -69,9 +61,8 @@ impl SharedFigures {
             stop::point();
             let both = (filter, population);
             let run = beside(both, both, &bench.cores, writers, Reading::Timed, bench.time);
-            let nanoseconds = [0.5, 0.99, 0.999].map(|q| run.latency.value_at_quantile(q));
-            let (reads, writes, misses) = (run.reads, run.writes, run.misses);
-            self.latencies.push(Latency { peer, writers, nanoseconds, reads, writes, misses });
+            let p999 = run.latency.value_at_quantile(0.999);
+            self.latencies.push(Latency { peer, writers, p999 });
         }
     }
 
@@ -80,26 +71,11 @@ impl SharedFigures {
         self.speeds.row(&name(peer, reads)).times
     }
 
-    /// Adds the tables, and the plot of the latencies.
+    /// Adds the table of the speeds, and the plot of the latencies.
     pub fn report(&self, results: &mut Results) {
         let head = ["million operations/s", "two threads", "one thread", "times"];
         let speeds = self.speeds.table("peers-throughput", head, 1);
         results.tables.push(("Other crates, by two threads", speeds));
-        let latencies = Table::of(
-            "peers-latency",
-            &self.latencies,
-            &[
-                ("one reader", &|row| row.peer.name.into()),
-                ("writers", &|row| row.writers.to_string()),
-                ("p50, ns", &|row| row.nanoseconds[0].to_string()),
-                ("p99, ns", &|row| row.nanoseconds[1].to_string()),
-                ("p99.9, ns", &|row| row.nanoseconds[2].to_string()),
-                ("million reads/s", &|row| format!("{:.1}", row.reads)),
-                ("million writes/s", &|row| format!("{:.1}", row.writes)),
-                ("misses of present keys", &|row| row.misses.to_string()),
-            ],
-        );
-        results.tables.push(("Other crates, one reader beside writers", latencies));
         let title = "A lookup beside writers, 99.9th percentile";
         let chart = Chart::new("latency-beside-writers-p999", title)
             .x("writers beside the reader")
@@ -109,7 +85,7 @@ impl SharedFigures {
         // The figures of a crate follow one another.
         let of_peers = self.latencies.chunk_by(|a, b| a.peer.name == b.peer.name);
         let series = of_peers.map(|rows| {
-            let points = rows.iter().map(|it| (it.writers as f64, it.nanoseconds[2] as f64));
+            let points = rows.iter().map(|it| (it.writers as f64, it.p999 as f64));
             Series::new(rows[0].peer.look, rows[0].peer.name, points.collect())
         });
         results.charts.push(chart.with_all(series));

@@ -5,14 +5,13 @@ use std::hint::black_box;
 use guira::{CuckooFilter, Hashed, Layout};
 use guira_harness::{Keys, filter_of};
 
-use super::reader::Readers;
 use crate::{
     bar::{
         Bar,
         Target::{AtLeast, Nothing},
     },
     bench::{Bench, Results, Section},
-    rounds::Rounds,
+    rounds::{Readers, Rounds},
     threads::{self, Population, Reading, Work, next_block, pace, throughput},
 };
 

@@ -13,11 +13,11 @@ use std::{
 use guira::Hashed;
 use guira_harness::{BATCH, Pick};
 
-use super::{super::reader::Readers, filled::Filled};
+use super::filled::Filled;
 use crate::{
     bar::Target::AtLeast,
     bench::{Bench, Results},
-    rounds::Rounds,
+    rounds::{Readers, Rounds},
     timing::milliseconds,
 };
 
