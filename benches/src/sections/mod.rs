@@ -2,7 +2,6 @@
 
 mod against_atomic;
 mod bursts;
-mod comparison;
 mod copies;
 mod expiring;
 mod fullness;

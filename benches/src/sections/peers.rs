@@ -4,16 +4,15 @@
 use guira_harness::{
     BATCH, Keys,
     plot::{Chart, Series},
+    table::{Table, cell},
 };
 
-use super::{
-    comparison::{Row, Times, comparison},
-    shared::SharedFigures,
-};
+use super::shared::SharedFigures;
 use crate::{
     bench::{Bench, Results, Section},
     memory,
-    peers::{self, Candidate, Peer, Size},
+    peers::{self, Candidate, Peer, Shares, Size},
+    rounds::Rounds,
     stop,
     threads::Population,
     timing::{BAND_MIDDLES, Clock, PRESENT, STEP, bands, median, over_keys, over_range},
@@ -31,10 +30,25 @@ const POPULATIONS: usize = 4;
 /// The keys of all crates.
 const KEYS: Keys = Keys::new(11);
 
+/// Names of the two sizes.
+const SIZES: [&str; 2] = ["1 M items", "memory"];
+
+/// Figures in the table, with their digits; times are nanoseconds per key.
+const COLUMNS: [(&str, usize); 8] = [
+    ("bits per item", 1),
+    ("false positives, %", 4),
+    ("refused items", 0),
+    ("insert", 1),
+    ("lookup, 100 % present", 1),
+    ("lookup, 50 % present", 1),
+    ("lookup, 0 % present", 1),
+    ("remove", 1),
+];
+
 #[derive(Default)]
 pub struct Peers {
-    small: Vec<Row>,
-    memory: Vec<Row>,
+    /// Figures of one thread without a base; NaN where a crate has no such operation.
+    figures: Rounds,
     shared: SharedFigures,
 }
 
@@ -48,65 +62,141 @@ impl Section for Peers {
                 if peer.kernel.is_some() && !batches {
                     continue;
                 }
-                let rounds = bench.mode.pick(1, 3, 7);
-                let rounds: Option<Vec<Row>> =
-                    (0..rounds).map(|_| one_thread(bench, peer, SMALL, batches, None)).collect();
-                let Some(mut rounds) = rounds else { continue };
-                let times: Vec<Times> = rounds.iter().map(|row| row.times).collect();
-                let last = rounds.pop().expect("at least one round");
-                self.small.push(Row { times: Times::medians(&times), ..last });
-                let shared = (!batches).then_some(&mut self.shared);
-                self.memory.extend(one_thread(bench, peer, bench.bytes, batches, shared));
+                for _ in 0..bench.rounds {
+                    self.one_thread(bench, peer, SIZES[0], SMALL, batches);
+                }
+                self.one_thread(bench, peer, SIZES[1], bench.bytes, batches);
             }
         }
     }
 
     fn report(&self, results: &mut Results) {
-        let table = comparison(&self.small, &self.memory, &self.shared);
-        results.tables.push(("Comparison with other crates", table));
+        results.tables.push(("Comparison with other crates", self.comparison()));
         self.add_charts(results);
         self.shared.report(results);
     }
 }
 
-/// Measures one crate at one size, and, with `shared`, by several threads. Returns `None` if it has
-/// no batches.
-fn one_thread(
-    bench: &Bench,
-    peer: &'static Candidate,
-    bytes: usize,
-    batches: bool,
-    shared: Option<&mut SharedFigures>,
-) -> Option<Row> {
-    // Whole keys take some sixteen times the memory of a fingerprint.
-    let fewer = if peer.is_set && bytes > SMALL { 16 } else { 1 };
-    let items = bytes / 2 * 94 / 100 / fewer;
-    let population = Population::new(KEYS, items as u64, POPULATIONS);
-    let before = memory::held();
-    let mut filter = (peer.build)(Size { items, bytes });
-    if batches && filter.lookup_batch(&[], &mut []).is_none() {
-        return None;
-    }
-    bench.cores.pin(1);
-    let mut row = fill(filter.as_mut(), peer, &population, items, before, batches);
-    look_up(filter.as_ref(), &population, batches, &mut row);
-    if let (Some(figures), Some(filter)) = (shared, filter.shared()) {
-        figures.measure(bench, peer, filter, &population);
+/// Returns the name of a crate, and whether it works in batches.
+fn row(peer: &Candidate, batches: bool) -> String {
+    if batches { format!("{}, batch", peer.name) } else { peer.name.to_string() }
+}
+
+impl Peers {
+    /// Measures one crate at one size, unless it has no batches; in memory, by several threads too.
+    fn one_thread(
+        &mut self,
+        bench: &Bench,
+        peer: &'static Candidate,
+        size: &str,
+        bytes: usize,
+        batches: bool,
+    ) {
+        // Whole keys take some sixteen times the memory of a fingerprint.
+        let fewer = if peer.is_set && bytes > SMALL { 16 } else { 1 };
+        let items = bytes / 2 * 94 / 100 / fewer;
+        let population = Population::new(KEYS, items as u64, POPULATIONS);
+        let before = memory::held();
+        let mut filter = (peer.build)(Size { items, bytes });
+        if batches && filter.lookup_batch(&[], &mut []).is_none() {
+            return;
+        }
         bench.cores.pin(1);
+        let (figures, row) = (&mut self.figures, row(peer, batches));
+        let mut note = |what: &str, figure| {
+            figures.note(format!("{row}, {size}: {what}"), figure, f64::NAN);
+        };
+        fill(filter.as_mut(), &population, items, before, batches, &mut note);
+        look_up(filter.as_ref(), &population, batches, &mut note);
+        if bytes > SMALL
+            && !batches
+            && let Some(filter) = filter.shared()
+        {
+            self.shared.measure(bench, peer, filter, &population);
+            bench.cores.pin(1);
+        }
+        note("remove", remove(filter.as_mut(), &population, batches));
     }
-    row.times.remove = remove(filter.as_mut(), &population, batches);
-    Some(row)
+
+    /// Returns a figure, or NaN.
+    fn figure(&self, row: &str, size: &str, what: &str) -> f64 {
+        self.figures.row(&format!("{row}, {size}: {what}")).figure
+    }
+
+    /// Returns the crates that were measured, singly and in batches.
+    fn measured(&self) -> impl Iterator<Item = (&'static Candidate, bool, String)> {
+        let all = peers::ALL.iter().flat_map(|peer| [(peer, false), (peer, true)]);
+        let all = all.map(|(peer, batches)| (peer, batches, row(peer, batches)));
+        all.filter(|(.., row)| self.figure(row, SIZES[0], COLUMNS[0].0).is_finite())
+    }
+
+    fn comparison(&self) -> Table {
+        let columns = || SIZES.into_iter().flat_map(|size| COLUMNS.map(|column| (size, column)));
+        let figures = columns().map(|(size, (what, _))| format!("{size}: {what}"));
+        let threads = [100, 50].map(|reads| format!("2 threads : 1, {reads} % reads"));
+        let head = ["crate", "concurrent writes"].map(String::from).into_iter();
+        let head: Vec<String> = head.chain(figures).chain(threads).collect();
+        let mut table =
+            Table::new("comparison", &head.iter().map(String::as_str).collect::<Vec<_>>());
+        for (peer, batches, row) in self.measured() {
+            let shares = match peer.shares {
+                Shares::Nothing => "no",
+                Shares::Inserts => "inserts only",
+                Shares::Lock => "behind a lock",
+                Shares::Everything => "yes",
+            };
+            let mut cells = vec![row.clone(), shares.into()];
+            cells.extend(
+                columns().map(|(size, (what, digits))| {
+                    cell(Some(self.figure(&row, size, what)), digits)
+                }),
+            );
+            cells.extend([100, 50].map(|reads| {
+                cell(Some(self.shared.two_against_one(peer, reads)).filter(|_| !batches), 2)
+            }));
+            table.push(cells);
+        }
+        table
+    }
+
+    fn add_charts(&self, results: &mut Results) {
+        let mut lookups = Chart::new("lookups-by-presence", "Lookups by presence, one thread")
+            .x("present keys (%)")
+            .y("time per lookup (ns)");
+        let mut inserts = Chart::new("inserts-by-load", "Inserts by load, one thread")
+            .x("load (% of the items)")
+            .y("time per insert (ns)")
+            .log_y();
+        // Locked filters are for several threads; guira's kernels differ only in lookups.
+        let is_shown = |peer: &Candidate| peer.shares != Shares::Lock && peer.kernel.is_none();
+        for (peer, batches, row) in self.measured().filter(|it| is_shown(it.0)) {
+            let look = if batches { peer.look.variant() } else { peer.look };
+            let figure = |what: String| self.figure(&row, SIZES[1], &what);
+            let points = PRESENT.map(|present| {
+                (f64::from(present), figure(format!("lookup, {present} % present")))
+            });
+            lookups.push(Series::new(look, &row, points.to_vec()));
+            let bands = bands(100).zip(BAND_MIDDLES);
+            let points =
+                bands.map(|((band, _), middle)| (middle, figure(format!("insert {band}"))));
+            let points: Vec<(f64, f64)> = points.collect();
+            if points[0].1.is_finite() {
+                inserts.push(Series::new(look, &row, points));
+            }
+        }
+        results.charts.extend([lookups, inserts]);
+    }
 }
 
 /// Inserts all keys of the population.
 fn fill(
     filter: &mut dyn Peer,
-    peer: &'static Candidate,
     population: &Population,
     items: usize,
     held_before: isize,
     batches: bool,
-) -> Row {
+    note: &mut impl FnMut(&str, f64),
+) {
     let mut clocks = [Clock::default(); 5];
     let ends: Vec<u64> = bands(items as u64).map(|(_, band)| band.end).collect();
     let (mut inserted, mut fitted, mut can_insert) = (0, 0, true);
@@ -120,35 +210,32 @@ fn fill(
         can_insert &= result.is_some();
         inserted += block.len() as u64;
     });
-    let whole = clocks.into_iter().fold(Clock::default(), Clock::and).per_key();
-    let mut row = Row {
-        peer,
-        batches,
-        bits_per_item: 0.0,
-        false_positive_rate: 0.0,
-        refused: 0,
-        times: Times::NONE,
-    };
     let mut held = memory::held() - held_before;
     if can_insert {
-        row.refused = inserted as usize - fitted;
-        row.times.insert = whole;
-        row.times.insert_by_band = clocks.map(|clock| clock.per_key());
+        note("refused items", (inserted as usize - fitted) as f64);
+        note("insert", clocks.into_iter().fold(Clock::default(), Clock::and).per_key());
+        for ((band, _), clock) in bands(items as u64).zip(clocks) {
+            note(&format!("insert {band}"), clock.per_key());
+        }
     } else {
         let mut keys = Vec::with_capacity(items);
         population.blocks(|block| keys.extend_from_slice(block));
         let mut clock = Clock::default();
         let before = memory::held();
         if clock.time(&keys, |keys| filter.make(keys)).is_some() {
-            row.times.insert = clock.per_key();
+            note("insert", clock.per_key());
         }
         held = memory::held() - before;
     }
-    row.bits_per_item = held as f64 * 8.0 / inserted as f64;
-    row
+    note("bits per item", held as f64 * 8.0 / inserted as f64);
 }
 
-fn look_up(filter: &dyn Peer, population: &Population, batches: bool, row: &mut Row) {
+fn look_up(
+    filter: &dyn Peer,
+    population: &Population,
+    batches: bool,
+    note: &mut impl FnMut(&str, f64),
+) {
     let mut found = [false; BATCH];
     let mut look = |block: &[u64]| {
         if batches {
@@ -157,13 +244,14 @@ fn look_up(filter: &dyn Peer, population: &Population, batches: bool, row: &mut 
             filter.lookups(block)
         }
     };
-    for (time, present) in row.times.lookups.iter_mut().zip(PRESENT) {
+    for present in PRESENT {
         let targets = population.reads(0, present);
-        *time = median((0..3).map(|_| over_keys(&targets, &mut look).per_key()));
+        let time = median((0..3).map(|_| over_keys(&targets, &mut look).per_key()));
+        note(&format!("lookup, {present} % present"), time);
     }
     let mut hits = 0;
     over_range(KEYS, 1 << 63..(1 << 63) + LOOKUPS as u64, |block| hits += look(block));
-    row.false_positive_rate = hits as f64 / LOOKUPS as f64;
+    note("false positives, %", 100.0 * hits as f64 / LOOKUPS as f64);
 }
 
 /// Removes keys that no thread has changed. Returns nanoseconds per key, or NaN.
@@ -180,29 +268,4 @@ fn remove(filter: &mut dyn Peer, population: &Population, batches: bool) -> f64 
         can_remove &= result.is_some();
     });
     if can_remove { clock.per_key() } else { f64::NAN }
-}
-
-impl Peers {
-    fn add_charts(&self, results: &mut Results) {
-        let mut lookups = Chart::new("lookups-by-presence", "Lookups by presence, one thread")
-            .x("present keys (%)")
-            .y("time per lookup (ns)");
-        let mut inserts = Chart::new("inserts-by-load", "Inserts by load, one thread")
-            .x("load (% of the items)")
-            .y("time per insert (ns)")
-            .log_y();
-        // Locked filters are for several threads; guira's kernels differ only in lookups.
-        let is_shown =
-            |row: &&Row| row.peer.shares != peers::Shares::Lock && row.peer.kernel.is_none();
-        for row in self.memory.iter().filter(is_shown) {
-            let look = if row.batches { row.peer.look.variant() } else { row.peer.look };
-            let points = PRESENT.map(f64::from).into_iter().zip(row.times.lookups);
-            lookups.push(Series::new(look, row.name(), points.collect()));
-            if row.times.insert_by_band[0].is_finite() {
-                let points = BAND_MIDDLES.into_iter().zip(row.times.insert_by_band);
-                inserts.push(Series::new(look, row.name(), points.collect()));
-            }
-        }
-        results.charts.extend([lookups, inserts]);
-    }
 }
