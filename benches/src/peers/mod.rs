@@ -1,9 +1,8 @@
 //! The compared filters and sets, each behind one small trait.
 
 mod bloom;
-mod cuckoo;
 mod peer;
-mod set;
+mod removing;
 
 use guira::{
     Layout,
@@ -19,8 +18,8 @@ use crate::workload::filter_by;
 
 pub use self::{
     bloom::Sbbf,
-    cuckoo::scalable,
     peer::{Peer, Size},
+    removing::scalable,
 };
 
 /// How several threads can use a crate's filter.
@@ -62,16 +61,16 @@ pub static ALL: &[Candidate] = &[
     forced("guira Plain4x16 scalar", Scalar, |size| with_kernel(Scalar, size)),
     forced("guira Plain4x16 AVX2", Avx2, |size| with_kernel(Avx2, size)),
     forced("guira Plain4x16 AVX-512", Avx512, |size| with_kernel(Avx512, size)),
-    shared("atomic-cuckoo-filter", 1, Everything, cuckoo::atomic),
-    other("cuckoofilter", 2, |size| Box::new(Owned(cuckoo::cuckoofilter(size)))),
-    shared("RwLock<cuckoofilter>", 3, Lock, |size| locked(cuckoo::cuckoofilter(size))),
+    shared("atomic-cuckoo-filter", 1, Everything, removing::atomic),
+    other("cuckoofilter", 2, |size| Box::new(Owned(removing::cuckoofilter(size)))),
+    shared("RwLock<cuckoofilter>", 3, Lock, |size| locked(removing::cuckoofilter(size))),
     other("scalable_cuckoo_filter", 4, |size| scalable(size.items, 0.00012)),
-    other("qfilter", 5, |size| Box::new(Owned(cuckoo::qfilter(size)))),
-    shared("RwLock<qfilter>", 6, Lock, |size| locked(cuckoo::qfilter(size))),
+    other("qfilter", 5, |size| Box::new(Owned(removing::qfilter(size)))),
+    shared("RwLock<qfilter>", 6, Lock, |size| locked(removing::qfilter(size))),
     shared("fastbloom atomic", 8, Inserts, bloom::atomic),
     other("sbbf-rs", 9, |size| Box::new(Sbbf::new(size.bytes))),
     other("xorf BinaryFuse16", 10, |_| Box::new(bloom::Fuse(None))),
-    Candidate { is_set: true, ..shared("papaya set", 11, Everything, set::papaya) },
+    Candidate { is_set: true, ..shared("papaya set", 11, Everything, removing::papaya) },
 ];
 
 type Build = fn(Size) -> Box<dyn Peer>;

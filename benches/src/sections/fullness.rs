@@ -61,15 +61,9 @@ fn sample(layout: Layout, buckets: u64, tables: usize) -> Vec<u64> {
     }
 }
 
-/// Loads in per cent of the slots, ascending.
-struct Load {
-    layout: Layout,
-    buckets: u64,
-    loads: Vec<f64>,
-}
-
+/// The rows of the table of the loads at the first refused insert.
 #[derive(Default)]
-pub struct Loads(Vec<Load>);
+pub struct Loads(Vec<Vec<String>>);
 
 impl Section for Loads {
     fn measure(&mut self, bench: &Bench) {
@@ -77,25 +71,20 @@ impl Section for Loads {
         let tables = bench.mode.pick(2, 2, 10);
         for layout in sized_layouts() {
             bench.say(format!("load at the first refused insert, {layout:?}"));
-            let slots = (buckets * u64::from(layout.slots_per_bucket())) as f64;
-            let items = sample(layout, buckets, tables);
-            let loads = items.iter().map(|&items| 100.0 * items as f64 / slots).collect();
-            self.0.push(Load { layout, buckets, loads });
+            let slots = buckets * u64::from(layout.slots_per_bucket()) * tables as u64;
+            let items: u64 = sample(layout, buckets, tables).iter().sum();
+            let mean = 100.0 * items as f64 / slots as f64;
+            let counts = [buckets, tables as u64].map(|it| it.to_string());
+            self.0.push(
+                [vec![format!("{layout:?}")], counts.into(), vec![format!("{mean:.2}")]].concat(),
+            );
         }
     }
 
     fn report(&self, results: &mut Results) {
-        let mean = |row: &Load| row.loads.iter().sum::<f64>() / row.loads.len() as f64;
-        let table = Table::of(
-            "first-refusal",
-            &self.0,
-            &[
-                ("layout", &|row| format!("{:?}", row.layout)),
-                ("buckets", &|row| row.buckets.to_string()),
-                ("tables", &|row| row.loads.len().to_string()),
-                ("mean load, %", &|row| format!("{:.2}", mean(row))),
-            ],
-        );
+        let mut table =
+            Table::new("first-refusal", &["layout", "buckets", "tables", "mean load, %"]);
+        table.rows.clone_from(&self.0);
         results.tables.push(("Load at the first refused insert", table));
     }
 }
@@ -103,20 +92,27 @@ impl Section for Loads {
 /// Largest capacity of the filters.
 const LARGEST: usize = 3_000;
 
+/// Columns of the items that fit.
+const FITS: [&str; 11] = [
+    "layout",
+    "buckets",
+    "slots",
+    "tables",
+    "least",
+    "1e-4",
+    "1e-3",
+    "1e-2",
+    "median",
+    "load at 1e-4, %",
+    "load at the median, %",
+];
+
 /// Tables per size at most.
 const TABLES: u64 = 400_000;
 
-/// Filters of one capacity.
-struct Refusals {
-    layout: Layout,
-    capacity: usize,
-    tables: usize,
-    refused: usize,
-}
-
-/// Filters that refuse an item below their capacity.
+/// The rows of the table of filters that refuse an item below their capacity.
 #[derive(Default)]
-pub struct Capacity(Vec<Refusals>);
+pub struct Capacity(Vec<Vec<String>>);
 
 impl Section for Capacity {
     fn measure(&mut self, bench: &Bench) {
@@ -129,24 +125,17 @@ impl Section for Capacity {
             for &capacity in &capacities {
                 let refused = refusals(layout, capacity, tables);
                 stop::point();
-                self.0.push(Refusals { layout, capacity, tables, refused });
+                let share = format!("{:.2}", 1e4 * refused as f64 / tables as f64);
+                let counts = [capacity, tables, refused].map(|it| it.to_string());
+                self.0.push([vec![format!("{layout:?}")], counts.into(), vec![share]].concat());
             }
         }
     }
 
     fn report(&self, results: &mut Results) {
-        let share = |row: &Refusals| 1e4 * row.refused as f64 / row.tables as f64;
-        let table = Table::of(
-            "capacity",
-            &self.0,
-            &[
-                ("layout", &|row| format!("{:?}", row.layout)),
-                ("capacity", &|row| row.capacity.to_string()),
-                ("tables", &|row| row.tables.to_string()),
-                ("refused an item", &|row| row.refused.to_string()),
-                ("per 10 000", &|row| format!("{:.2}", share(row))),
-            ],
-        );
+        let head = ["layout", "capacity", "tables", "refused an item", "per 10 000"];
+        let mut table = Table::new("capacity", &head);
+        table.rows.clone_from(&self.0);
         results.tables.push(("Filters that refuse an item below their capacity", table));
     }
 }
@@ -172,23 +161,10 @@ fn refusals(layout: Layout, capacity: usize, tables: usize) -> usize {
     (0..tables).into_par_iter().filter(refuses).count()
 }
 
-/// Tables of one size.
-struct Fit {
-    layout: Layout,
-    buckets: u64,
-    /// Items that fitted, ascending.
-    items: Vec<u64>,
-}
-
-impl Fit {
-    fn slots(&self) -> u64 {
-        self.buckets * u64::from(self.layout.slots_per_bucket())
-    }
-}
-
-/// Items that fit into small tables; `src/table/sizing.rs` is fitted to them.
+/// The rows of the table of items that fit into small tables; `src/table/sizing.rs` is fitted to
+/// them.
 #[derive(Default)]
-pub struct Quantile(Vec<Fit>);
+pub struct Quantile(Vec<Vec<String>>);
 
 impl Section for Quantile {
     fn measure(&mut self, bench: &Bench) {
@@ -206,32 +182,21 @@ impl Section for Quantile {
                 }
                 bench.say(format!("items that fit into {buckets} buckets, {layout:?}"));
                 let items = sample(layout, buckets, tables as usize);
-                self.0.push(Fit { layout, buckets, items });
+                let slots = buckets * u64::from(layout.slots_per_bucket());
+                let at = |share: f64| items[(share * items.len() as f64) as usize];
+                let load = |share| format!("{:.2}", 100.0 * at(share) as f64 / slots as f64);
+                let counts = [buckets, slots, items.len() as u64, items[0]];
+                let counts = counts.into_iter().chain([1e-4, 1e-3, 1e-2, 0.5].map(at));
+                let counts = counts.map(|it| it.to_string());
+                let cells = [format!("{layout:?}")].into_iter().chain(counts);
+                self.0.push(cells.chain([load(1e-4), load(0.5)]).collect());
             }
         }
     }
 
     fn report(&self, results: &mut Results) {
-        let at = |fit: &Fit, share: f64| fit.items[(share * fit.items.len() as f64) as usize];
-        let load =
-            |fit: &Fit, share| format!("{:.2}", 100.0 * at(fit, share) as f64 / fit.slots() as f64);
-        let table = Table::of(
-            "quantile",
-            &self.0,
-            &[
-                ("layout", &|fit| format!("{:?}", fit.layout)),
-                ("buckets", &|fit| fit.buckets.to_string()),
-                ("slots", &|fit| fit.slots().to_string()),
-                ("tables", &|fit| fit.items.len().to_string()),
-                ("least", &|fit| fit.items[0].to_string()),
-                ("1e-4", &|fit| at(fit, 1e-4).to_string()),
-                ("1e-3", &|fit| at(fit, 1e-3).to_string()),
-                ("1e-2", &|fit| at(fit, 1e-2).to_string()),
-                ("median", &|fit| at(fit, 0.5).to_string()),
-                ("load at 1e-4, %", &|fit| load(fit, 1e-4)),
-                ("load at the median, %", &|fit| load(fit, 0.5)),
-            ],
-        );
+        let mut table = Table::new("quantile", &FITS);
+        table.rows.clone_from(&self.0);
         results.tables.push(("Items that fit into small tables", table));
     }
 }

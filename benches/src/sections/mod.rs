@@ -10,7 +10,6 @@ mod in_cache;
 mod layouts;
 mod one_thread;
 mod peers;
-mod shared;
 mod two_threads;
 
 use crate::bench::Section;

@@ -1,14 +1,12 @@
 //! Several pinned threads with one filter: mixes of reads and writes, and timed lookups beside
 //! writers.
 
-mod beside;
 mod population;
+mod runs;
 mod shared;
-mod throughput;
 mod writes;
 
-pub use beside::{Reading, beside};
 pub use population::Population;
+pub use runs::{Reading, Work, beside, next_block, pace, throughput, together};
 pub use shared::Shared;
-pub use throughput::{Work, next_block, pace, throughput, together};
 pub use writes::{Ring, Steps};

@@ -90,12 +90,9 @@ enum Operation {
     /// Of an item that is present.
     Refuse,
     Refresh,
-    Single {
-        present: u32,
-    },
-    Batch {
-        present: u32,
-    },
+    /// With this per cent of present keys.
+    Single(u32),
+    Batch(u32),
 }
 
 const ALL: [(&str, Operation); 8] = [
@@ -103,10 +100,10 @@ const ALL: [(&str, Operation); 8] = [
     ("insert_unique, new", Operation::InsertUnique),
     ("insert_unique, present", Operation::Refuse),
     ("refresh", Operation::Refresh),
-    ("lookup, present, single", Operation::Single { present: 100 }),
-    ("lookup, absent, single", Operation::Single { present: 0 }),
-    ("lookup, present, batch", Operation::Batch { present: 100 }),
-    ("lookup, absent, batch", Operation::Batch { present: 0 }),
+    ("lookup, present, single", Operation::Single(100)),
+    ("lookup, absent, single", Operation::Single(0)),
+    ("lookup, present, batch", Operation::Batch(100)),
+    ("lookup, absent, batch", Operation::Batch(0)),
 ];
 
 impl Operation {
@@ -118,7 +115,7 @@ impl Operation {
         let new = (turn + 1) << 40;
         let next = turn * count as u64 % (items - count as u64);
         let present = match self {
-            Self::Single { present } | Self::Batch { present } => present,
+            Self::Single(present) | Self::Batch(present) => present,
             _ => 100,
         };
         let pick = keys.pick(count, Pick { present, inserted: (0, items) }, turn);
@@ -155,13 +152,13 @@ impl Operation {
                     });
                     assert_eq!(refreshed, BATCH, "every key is present");
                 }
-                Self::Single { .. } => {
+                Self::Single(_) => {
                     let found = clock.time(picked, |block| {
                         block.iter().filter(|&&key| table.contains(key)).count()
                     });
                     assert!(present == 0 || found == BATCH, "every key is present");
                 }
-                Self::Batch { .. } => {
+                Self::Batch(_) => {
                     let found = clock.time(picked, |block| table.contains_batch(block, &mut found));
                     assert!(present == 0 || found == BATCH, "every key is present");
                 }

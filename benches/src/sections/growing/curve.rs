@@ -1,9 +1,12 @@
-//! Bits per item, false-positive rate and lookups at many numbers of items.
+//! The filters that grow, and those that are compared with them: bits per item, false-positive rate
+//! and lookups at many numbers of items.
 
-use guira::{GrowingFilter, Hashed};
-use guira_harness::{Keys, Pick};
+use guira::{
+    CuckooFilter, Filter, GrowingFilter, Hashed,
+    kind::{Growth, Set},
+};
+use guira_harness::{BATCH, Keys, Pick};
 
-use super::subjects::{KEYS, Subject, built, growing};
 use crate::{
     memory,
     options::Mode,
@@ -13,6 +16,21 @@ use crate::{
     timing::{median, over_keys, over_range},
     workload::insert_batch,
 };
+
+/// The keys that are inserted.
+pub const KEYS: Keys = Keys::new(1);
+
+/// Builds the filter that grows.
+pub fn growing(span: Span, target: f64) -> GrowingFilter {
+    let builder = GrowingFilter::builder().capacity(span.from as usize).seed(1);
+    builder.false_positive_rate(target).build().expect("memory")
+}
+
+/// Builds the filter that does not grow.
+pub fn built(items: u64, target: f64) -> CuckooFilter {
+    let builder = CuckooFilter::builder().capacity(items as usize).seed(1).fastest();
+    builder.false_positive_rate(target).build().expect("memory")
+}
 
 /// The filters in the plots, in the order of `Point::all`.
 pub const NAMES: [&str; 3] = ["guira, grown", "guira, built for so many", "scalable_cuckoo_filter"];
@@ -63,14 +81,11 @@ pub struct Curve {
     pub most_bits: Option<(f64, u64)>,
     /// Layout of the filter that grows.
     pub layout: String,
-    /// Bits per item of the filter that was built for all items.
-    pub built_bits: f64,
 }
 
 impl Curve {
     pub fn new(span: Span, target: f64) -> Self {
-        let (points, layout, built_bits) = (Vec::new(), String::new(), f64::NAN);
-        Self { span, target, points, most_bits: None, layout, built_bits }
+        Self { span, target, points: Vec::new(), most_bits: None, layout: String::new() }
     }
 
     /// Returns the name of the growth and its target.
@@ -83,10 +98,7 @@ impl Curve {
         let (span, target) = (self.span, self.target);
         let (many, passes) = mode.pick((LOOKUPS / 16, 3), (LOOKUPS, PASSES), (LOOKUPS, PASSES));
         let grown = growing(span, target);
-        let last = built(span.to, target);
         self.layout = format!("{:?}", grown.layout());
-        self.built_bits = 8.0 * last.size_in_bytes() as f64 / span.to as f64;
-        drop(last);
         let before = memory::held();
         let mut other = compares.then(|| scalable(span.from as usize, target));
         let mut bytes = memory::held() - before;
@@ -106,17 +118,13 @@ impl Curve {
                 });
                 inserted = until;
             }
-            let mut all = vec![figures(&(&grown).into(), many, items, passes)];
+            let mut all = vec![of_guira(&grown, many, items, passes)];
             if let Some(other) = &other {
                 let fixed = built(items, target);
                 insert_batch(&fixed, KEYS, 0..items);
-                let scalable = Subject {
-                    lookups: Box::new(|keys| other.lookups(keys)),
-                    found: Box::new(|keys| other.lookups(keys)),
-                    bytes: bytes as usize,
-                };
-                all.push(figures(&(&fixed).into(), many / 4, items, passes));
-                all.push(figures(&scalable, many / 16, items, passes));
+                let lookups = |keys: &[u64]| other.lookups(keys);
+                all.push(of_guira(&fixed, many / 4, items, passes));
+                all.push(figures([&lookups; 2], bytes as usize, many / 16, items, passes));
             }
             self.points.push(Point { items, all });
         }
@@ -143,24 +151,38 @@ impl Curve {
     }
 }
 
-/// Measures a filter that holds so many items, with a number of lookups for its rate.
-fn figures(subject: &Subject, lookups: usize, items: u64, passes: u64) -> Figures {
-    let mut found = 0;
-    over_range(ABSENT, 0..lookups as u64, |block| found += (subject.found)(block));
-    Figures {
-        bits: 8.0 * subject.bytes as f64 / items as f64,
-        rate: found as f64 / lookups as f64,
-        absent: time(subject, items, passes),
-    }
+/// Looks up keys, and returns how many seem present.
+type Lookups<'a> = &'a dyn Fn(&[u64]) -> usize;
+
+/// Measures one of guira's filters as [`figures`] does.
+fn of_guira<G: Growth>(filter: &Filter<Set, G>, many: usize, items: u64, passes: u64) -> Figures {
+    let single = |keys: &[u64]| keys.iter().filter(|&&key| filter.contains(&Hashed(key))).count();
+    let batch = |keys: &[u64]| {
+        filter.contains_batch(Hashed::slice(keys), &mut [false; BATCH][..keys.len()])
+    };
+    figures([&single, &batch], filter.size_in_bytes(), many, items, passes)
 }
 
-/// Returns nanoseconds of a single lookup of an absent key.
-fn time(subject: &Subject, items: u64, passes: u64) -> f64 {
+/// Measures a filter that holds so many items: passes of single lookups, and `many` in the fastest
+/// way for its rate.
+fn figures(
+    [single, fastest]: [Lookups; 2],
+    bytes: usize,
+    many: usize,
+    items: u64,
+    passes: u64,
+) -> Figures {
+    let mut found = 0;
+    over_range(ABSENT, 0..many as u64, |block| found += fastest(block));
     let times = (0..passes).map(|seed| {
         let keys = KEYS.pick(PASS, Pick { present: 0, inserted: (0, items) }, seed);
-        over_keys(&keys, |block| (subject.lookups)(block)).per_key()
+        over_keys(&keys, single).per_key()
     });
-    median(times)
+    Figures {
+        bits: 8.0 * bytes as f64 / items as f64,
+        rate: found as f64 / many as f64,
+        absent: median(times),
+    }
 }
 
 /// Formats a share.

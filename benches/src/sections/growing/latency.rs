@@ -5,7 +5,7 @@ use std::{hint::black_box, time::Instant};
 use guira::{GrowingFilter, Hashed};
 use hdrhistogram::Histogram;
 
-use super::subjects::KEYS;
+use super::curve::KEYS;
 use crate::stop;
 
 /// Longest time that the histogram resolves, in nanoseconds: ten seconds.

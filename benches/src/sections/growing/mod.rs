@@ -4,7 +4,6 @@
 mod curve;
 mod latency;
 mod report;
-mod subjects;
 mod times;
 
 use self::{curve::Curve, times::Times};

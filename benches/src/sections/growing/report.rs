@@ -38,15 +38,10 @@ pub fn add_bars(cases: &[Curve], times: &Times, results: &mut Results) {
     for (target, bar) in BITS {
         let of_target = cases.iter().filter(|case| is_same(case.target, target));
         let most = of_target.filter_map(|case| Some((case, case.most_bits?)));
-        let (most, note) = most.max_by(|a, b| a.1.0.total_cmp(&b.1.0)).map_or(
-            (f64::NAN, String::new()),
-            |(case, (bits, items))| {
-                let (name, layout) = (case.span.name(), &case.layout);
-                let built = case.built_bits;
-                let note = format!("{name}, {layout}, at {}; built {built:.1}", words(items));
-                (bits, note)
-            },
-        );
+        let most = most.max_by(|a, b| a.1.0.total_cmp(&b.1.0));
+        let (most, note) = most.map_or((f64::NAN, String::new()), |(case, (bits, items))| {
+            (bits, format!("{}, {}, at {}", case.span.name(), case.layout, words(items)))
+        });
         let name = format!("growing: bits per item beyond 100 times, target {}", percent(target));
         results.bars.push(Bar::new(name, AtMost(bar), most, "bits").note(note));
     }

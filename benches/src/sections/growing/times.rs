@@ -10,8 +10,8 @@ use guira::{
 use guira_harness::{Cores, Keys, Pick};
 
 use super::{
+    curve::{KEYS, built, growing},
     latency::Latency,
-    subjects::{KEYS, built, growing},
 };
 use crate::{
     bench::Bench,

@@ -1,14 +1,16 @@
-//! Cuckoo filters, and a quotient filter. Those that hash themselves get a cheap hasher.
+//! What can remove: cuckoo filters, a quotient filter, and an exact concurrent hash set. The filters
+//! that hash themselves get a cheap hasher.
 
 use std::hash::Hasher;
 
 use atomic_cuckoo_filter::{CuckooFilter as Atomic, CuckooFilterBuilder};
 use cuckoofilter::CuckooFilter;
+use foldhash::fast::FixedState;
 use qfilter::Filter;
 use scalable_cuckoo_filter::{ScalableCuckooFilter, ScalableCuckooFilterBuilder};
 
 use super::peer::{Alone, Peer, Single, Size};
-use crate::threads::Shared;
+use crate::threads::{Ring, Shared, Steps};
 
 /// `atomic-cuckoo-filter`: a concurrent cuckoo filter with four slots of 16 bits.
 pub fn atomic(size: Size) -> Box<dyn Peer> {
@@ -96,6 +98,47 @@ impl Peer for ScalableCuckooFilter<u64, Folded> {
 
     fn removes(&mut self, keys: &[u64]) -> Option<usize> {
         Some(keys.iter().filter(|&key| self.remove(key)).count())
+    }
+}
+
+/// `papaya`: an exact hash set with foldhash, pinned once per block of operations.
+pub fn papaya(size: Size) -> Box<dyn Peer> {
+    let builder = papaya::HashSet::<u64>::builder().capacity(size.items);
+    Box::new(Alone(builder.hasher(FixedState::default()).build()))
+}
+
+impl Shared for papaya::HashSet<u64, FixedState> {
+    fn contains(&self, key: u64) -> bool {
+        self.pin().contains(&key)
+    }
+
+    fn insert(&self, key: u64) -> bool {
+        self.pin().insert(key)
+    }
+
+    fn remove(&self, key: u64) -> Option<bool> {
+        Some(self.pin().remove(&key))
+    }
+
+    fn lookups(&self, keys: &[u64]) -> usize {
+        let set = self.pin();
+        keys.iter().filter(|&key| set.contains(key)).count()
+    }
+
+    fn inserts(&self, keys: &[u64]) -> usize {
+        let set = self.pin();
+        keys.iter().filter(|&&key| set.insert(key)).count()
+    }
+
+    fn removes(&self, keys: &[u64]) -> Option<usize> {
+        let set = self.pin();
+        Some(keys.iter().filter(|&key| set.remove(key)).count())
+    }
+
+    fn mix(&self, reads: &[u64], ring: &mut Ring, steps: &Steps) -> usize {
+        let set = self.pin();
+        let contains = |key| set.contains(&key);
+        steps.run(reads, ring, contains, |key| set.insert(key), |key| Some(set.remove(&key)))
     }
 }
 
