@@ -16,7 +16,7 @@ use std::{
 };
 
 use guira::{CuckooFilter, Hashed, Insertion, Layout};
-use guira_harness::{Cores, Keys, filter_of, table::Table};
+use guira_harness::{Cores, Keys, filter_of};
 
 use crate::{
     bar::{Bar, Target::AtMost},
@@ -34,15 +34,9 @@ const NAMES: [&str; 5] = ["read", "load", "from_bytes", "to_bytes", "save"];
 /// The measured layouts.
 const LAYOUTS: [Layout; 2] = [Layout::Plain4x16, Layout::SemiSorted6x12];
 
-/// Milliseconds of one layout, by operation and round.
-struct Row {
-    layout: Layout,
-    bytes: usize,
-    times: [Vec<f64>; NAMES.len()],
-}
-
+/// Milliseconds of the best round, beside those of reading.
 #[derive(Default)]
-pub struct Snapshot(Vec<Row>);
+pub struct Snapshot(Rounds);
 
 /// A file that is removed in the end, even after a stop.
 struct Temporary(PathBuf);
@@ -64,36 +58,27 @@ impl Section for Snapshot {
     fn measure(&mut self, bench: &Bench) {
         for layout in LAYOUTS {
             bench.say(format!("snapshots of {layout:?}"));
-            measure(layout, bench.bytes, bench.mode.pick(1, 5, 15), &mut self.0);
+            let best = measure(layout, bench.bytes, bench.mode.pick(1, 5, 15));
+            for (name, milliseconds) in NAMES.into_iter().zip(best) {
+                self.0.note(format!("{name}, {layout:?}"), milliseconds, best[0]);
+            }
         }
     }
 
     fn report(&self, results: &mut Results) {
-        let best = |row: &Row, nth: usize| row.times[nth].iter().copied().fold(f64::NAN, f64::min);
-        let operations = self.0.iter().flat_map(|row| (0..NAMES.len()).map(move |nth| (row, nth)));
-        let operations: Vec<(&Row, usize)> = operations.collect();
-        let table = Table::of(
-            "snapshot",
-            &operations,
-            &[
-                ("layout", &|(row, _)| format!("{:?}", row.layout)),
-                ("MiB", &|(row, _)| format!("{:.0}", row.bytes as f64 / f64::from(1 << 20))),
-                ("operation", &|&(_, nth)| NAMES[nth].into()),
-                ("best, ms", &|&(row, nth)| format!("{:.1}", best(row, nth))),
-                ("GB/s", &|&(row, nth)| format!("{:.2}", row.bytes as f64 / best(row, nth) / 1e6)),
-                ("of reading", &|&(row, nth)| format!("{:.2}", best(row, nth) / best(row, 0))),
-            ],
-        );
-        results.tables.push(("Snapshots", table));
-        for row in &self.0 {
-            let (name, times) = (format!("load, {:?}", row.layout), best(row, 1) / best(row, 0));
+        let head = ["snapshot", "best, ms", "reading, ms", "of reading"];
+        results.tables.push(("Snapshots", self.0.table("snapshot", head, 1)));
+        for layout in LAYOUTS {
+            let name = format!("{}, {layout:?}", NAMES[1]);
+            let times = self.0.row(&name).times;
             let bar = Bar::new(name, AtMost(1.5), times, "of reading the file");
             results.bars.push(bar.note("best rounds"));
         }
     }
 }
 
-fn measure(layout: Layout, bytes: usize, rounds: usize, rows: &mut Vec<Row>) {
+/// Returns the milliseconds of the best round of each operation.
+fn measure(layout: Layout, bytes: usize, rounds: usize) -> [f64; NAMES.len()] {
     let filter = filter_of(layout, bytes);
     insert_batch(&filter, Keys::new(1), 0..filter.capacity() as u64);
     let (source, target) = (Temporary::new("source"), Temporary::new("target"));
@@ -108,16 +93,16 @@ fn measure(layout: Layout, bytes: usize, rounds: usize, rows: &mut Vec<Row>) {
         Box::new(|| drop(black_box(filter.to_bytes()))),
         Box::new(|| filter.write_to(create()).expect("space on the disk")),
     ];
-    rows.push(Row { layout, bytes: snapshot.len(), times: Default::default() });
-    let row = rows.last_mut().expect("just pushed");
+    let mut best = [f64::INFINITY; NAMES.len()];
     for _ in 0..rounds {
-        for (work, times) in works.iter_mut().zip(&mut row.times) {
+        for (work, best) in works.iter_mut().zip(&mut best) {
             stop::point();
             // A caller's buffers are not on huge pages; the filter asks for its own.
             with_small_pages(&mut *work);
-            times.push(milliseconds(|| with_small_pages(work)));
+            *best = best.min(milliseconds(|| with_small_pages(work)));
         }
     }
+    best
 }
 
 /// Longest wait that is allowed, as a multiple of the time of `memcpy`.

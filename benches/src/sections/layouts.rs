@@ -165,16 +165,9 @@ fn compare_map(
 /// Lookups of absent keys behind one rate: about thirty false positives of the rarest kind.
 const LOOKUPS: u64 = 20_000_000;
 
-/// One layout at capacity.
-struct AtCapacity {
-    layout: Layout,
-    bits_per_item: f64,
-    /// Share of absent keys that seem present.
-    rate: f64,
-}
-
+/// Rows of the table, and bars.
 #[derive(Default)]
-pub struct Space(Vec<AtCapacity>);
+pub struct Space(Vec<Vec<String>>, Vec<Bar>);
 
 impl Section for Space {
     fn measure(&mut self, bench: &Bench) {
@@ -192,35 +185,24 @@ impl Section for Space {
             });
             // The buckets alone: without the address space for their alignment.
             let buckets = filter.slots() / layout.slots_per_bucket() as usize;
-            let bits_per_item = 64.0 * buckets as f64 / items as f64;
-            self.0.push(AtCapacity {
-                layout,
-                bits_per_item,
-                rate: positives as f64 / lookups as f64,
-            });
+            let bits = 64.0 * buckets as f64 / items as f64;
+            let rate = positives as f64 / lookups as f64;
+            let above = bits + rate.log2();
+            let (bits, percent) = (format!("{bits:.2}"), format!("{:.5} %", 100.0 * rate));
+            if matches!(layout, Layout::SemiSorted6x12 | Layout::SemiSorted5x14) {
+                let name = format!("{layout:?} at capacity, bits per item above log2(1/rate)");
+                let note = format!("{bits} bits at {percent}");
+                self.1.push(Bar::new(name, AtMost(2.5), above, "bits").note(note));
+            }
+            self.0.push(vec![format!("{layout:?}"), bits, percent, format!("{above:.2}")]);
         }
     }
 
     fn report(&self, results: &mut Results) {
-        let above = |row: &AtCapacity| row.bits_per_item + row.rate.log2();
-        let table = Table::of(
-            "space",
-            &self.0,
-            &[
-                ("layout", &|row| format!("{:?}", row.layout)),
-                ("bits per item", &|row| format!("{:.2}", row.bits_per_item)),
-                ("rate", &|row| format!("{:.5} %", 100.0 * row.rate)),
-                ("bits above log2(1/rate)", &|row| format!("{:.2}", above(row))),
-            ],
-        );
+        let head = ["layout", "bits per item", "rate", "bits above log2(1/rate)"];
+        let mut table = Table::new("space", &head);
+        table.rows.clone_from(&self.0);
         results.tables.push(("Bits per item and false-positive rate at capacity", table));
-        for row in &self.0 {
-            let layout = row.layout;
-            if matches!(layout, Layout::SemiSorted6x12 | Layout::SemiSorted5x14) {
-                let name = format!("{layout:?} at capacity, bits per item above log2(1/rate)");
-                let note = format!("{:.2} bits at {:.4} %", row.bits_per_item, 100.0 * row.rate);
-                results.bars.push(Bar::new(name, AtMost(2.5), above(row), "bits").note(note));
-            }
-        }
+        results.bars.extend_from_slice(&self.1);
     }
 }

@@ -8,6 +8,9 @@ use crate::stop;
 /// The window: the longest with stamps of 4 bits.
 const WINDOW: u32 = 13;
 
+/// Size of the tables that fit a cache, in bytes: a million slots of 16 bits.
+pub const SMALL: usize = 2 << 20;
+
 /// Share of the slots that are filled, in per cent.
 pub const LOAD: u64 = 90;
 

@@ -3,9 +3,9 @@
 use guira::{CuckooFilter, ExpiringFilter, Hashed, Insertion, Layout};
 use guira_harness::{BATCH, Keys, Pick, capacity_for};
 
-use super::filled::{Filled, LOAD};
+use super::filled::{Filled, LOAD, SMALL};
 use crate::{
-    bench::{Bench, Results},
+    bench::{Bench, Results, Section},
     rounds::Rounds,
     threads::together,
     timing::Clock,
@@ -168,9 +168,26 @@ impl Operation {
     }
 }
 
+impl Section for Operations {
+    fn measure(&mut self, bench: &Bench) {
+        for bytes in [SMALL, bench.bytes] {
+            self.measure_table(bench, bytes);
+        }
+    }
+
+    fn report(&self, results: &mut Results) {
+        let head = ["one thread", "ns", "of a `CuckooFilter`, ns", "times"];
+        let table = self.alone.table("expiring", head, 1);
+        results.tables.push(("Items that expire: operations at 90 % load", table));
+        let head = ["two threads", "operations/ns", "one thread", "times"];
+        let table = self.together.table("expiring-threads", head, 4);
+        results.tables.push(("Items that expire: two threads", table));
+    }
+}
+
 impl Operations {
     /// Measures tables of about this many bytes.
-    pub fn measure(&mut self, bench: &Bench, bytes: usize) {
+    fn measure_table(&mut self, bench: &Bench, bytes: usize) {
         let count = OPERATIONS.min(bytes / 2 / 16);
         let place = format!("{} MiB", bytes >> 20);
         let Filled { filter: expiring, keys, items } = Filled::new(bytes, 1);
@@ -196,15 +213,6 @@ impl Operations {
                 self.together.note(&name, 2.0 / time(&expiring, 2), 1.0 / nanoseconds);
             }
         }
-    }
-
-    pub fn report(&self, results: &mut Results) {
-        let head = ["one thread", "ns", "of a `CuckooFilter`, ns", "times"];
-        let table = self.alone.table("expiring", head, 1);
-        results.tables.push(("Items that expire: operations at 90 % load", table));
-        let head = ["two threads", "operations/ns", "one thread", "times"];
-        let table = self.together.table("expiring-threads", head, 4);
-        results.tables.push(("Items that expire: two threads", table));
     }
 }
 

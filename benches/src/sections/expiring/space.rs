@@ -11,7 +11,7 @@ use guira::{ExpiringFilter, FromSeed, Hashed, StableHashBuilder};
 use guira_harness::{Keys, table::Table};
 
 use crate::{
-    bench::{Bench, Results},
+    bench::{Bench, Results, Section},
     memory,
     peers::Sbbf,
     stop,
@@ -84,8 +84,8 @@ impl Stream {
 
 const KEYS: Keys = Keys::new(5);
 
-impl Space {
-    pub fn measure(&mut self, bench: &Bench) {
+impl Section for Space {
+    fn measure(&mut self, bench: &Bench) {
         bench.cores.pin(0);
         for (window, rate) in CASES {
             bench.say(format!("expiring, bits per item, window of {window}"));
@@ -98,7 +98,7 @@ impl Space {
         }
     }
 
-    pub fn report(&self, results: &mut Results) {
+    fn report(&self, results: &mut Results) {
         let head = ["window", "filter", "bits per item", "false positives, %", "items lost"];
         let mut table = Table::new("expiring-space", &head);
         table.rows.clone_from(&self.0);

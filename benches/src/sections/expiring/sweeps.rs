@@ -13,10 +13,10 @@ use std::{
 use guira::Hashed;
 use guira_harness::{BATCH, Pick};
 
-use super::filled::Filled;
+use super::filled::{Filled, SMALL};
 use crate::{
     bar::Target::AtLeast,
-    bench::{Bench, Results},
+    bench::{Bench, Results, Section},
     rounds::{Readers, Rounds},
     timing::milliseconds,
 };
@@ -38,9 +38,26 @@ pub struct Sweeps {
     advances: Rounds,
 }
 
+impl Section for Sweeps {
+    fn measure(&mut self, bench: &Bench) {
+        for bytes in [SMALL, bench.bytes] {
+            self.measure_table(bench, bytes);
+        }
+    }
+
+    fn report(&self, results: &mut Results) {
+        for name in &self.names {
+            results.bars.push(self.readers.bar(name, AtLeast(0.9), "sweeps without a pause"));
+        }
+        let head = ["advance", "after a sweep of the whole table, ms", "with it, ms", "times"];
+        let table = self.advances.table("expiring-advance", head, 3);
+        results.tables.push(("Items that expire: beginning a generation", table));
+    }
+}
+
 impl Sweeps {
     /// Measures tables of about this many bytes.
-    pub fn measure(&mut self, bench: &Bench, bytes: usize) {
+    fn measure_table(&mut self, bench: &Bench, bytes: usize) {
         let place = format!("{} MiB", bytes >> 20);
         let [single, batch] = ["single", "batch"]
             .map(|how| format!("expiring: a reader beside sweeps, {how}, {place}"));
@@ -72,15 +89,6 @@ impl Sweeps {
                 self.advances.note(&place, swept, unswept);
             }
         }
-    }
-
-    pub fn report(&self, results: &mut Results) {
-        for name in &self.names {
-            results.bars.push(self.readers.bar(name, AtLeast(0.9), "sweeps without a pause"));
-        }
-        let head = ["advance", "after a sweep of the whole table, ms", "with it, ms", "times"];
-        let table = self.advances.table("expiring-advance", head, 3);
-        results.tables.push(("Items that expire: beginning a generation", table));
     }
 }
 
