@@ -9,7 +9,7 @@ use crate::{
     rounds::Rounds,
     stop,
     threads::{Population, Shared, Work, throughput, together},
-    timing::{Clock, median, over_range},
+    timing::{Clock, over_range},
 };
 
 /// Per cent of its slots that the other filter can be filled to.
@@ -20,6 +20,9 @@ const LESS: usize = 80;
 
 /// Numbers of threads, and their names.
 const THREADS: [(usize, &str); 2] = [(1, "one thread"), (2, "two threads")];
+
+/// What is measured while threads fill a filter and remove a tenth.
+const FILLS: [&str; 3] = ["insert, to 94 % of the slots", "insert, the last 5 % of that", "remove"];
 
 /// Size of the small table in bytes: 131 072 slots, which fit an L2 cache.
 const SMALL: usize = 256 << 10;
@@ -36,13 +39,12 @@ impl Section for AgainstAtomic {
         let guira = peers::find("guira Plain4x16");
         let atomic = peers::find("atomic-cuckoo-filter");
         for bytes in [bench.bytes, SMALL] {
-            let mut theirs = Vec::new();
-            workloads(bench, atomic, bytes, false, |name, speed| theirs.push((name, speed)));
+            let mut theirs = Rounds::default();
+            workloads(bench, atomic, bytes, false, |name, speed| theirs.note(name, speed, 1.0));
             for (batches, end) in [(false, ""), (true, BATCHES)] {
                 workloads(bench, guira, bytes, batches, |name, speed| {
-                    let same = theirs.iter().find(|(known, _)| *known == name);
-                    let (_, theirs) = same.expect("it has every workload of the other filter");
-                    self.0.note(format!("{name}{end}"), speed, *theirs);
+                    let theirs = theirs.row(&name).figure;
+                    self.0.note(format!("{name}{end}"), speed, theirs);
                 });
             }
         }
@@ -77,20 +79,13 @@ fn workloads(
     let place = if bytes >> 20 > 0 { format!("{} MiB", bytes >> 20) } else { "256 KiB".into() };
     for (threads, by) in THREADS {
         bench.say(format!("{}, {place}: filled by {threads}", peer.name));
-        let rounds: Vec<[f64; 3]> = (0..if bytes == SMALL { 15 } else { 1 })
-            .map(|_| {
-                let speeds = fill_and_empty(bench, peer, size, threads, batches);
-                // A stop ends the threads' loops early: their speeds mean nothing then.
-                stop::point();
-                speeds
-            })
-            .collect();
-        for (at, what) in ["insert, to 94 % of the slots", "insert, the last 5 % of that", "remove"]
-            .into_iter()
-            .enumerate()
-        {
-            let speed = median(rounds.iter().map(|round| round[at]));
-            note(format!("{what}, {place}, {by}"), speed);
+        for _ in 0..if bytes == SMALL { 15 } else { 1 } {
+            let speeds = fill_and_empty(bench, peer, size, threads, batches);
+            // A stop ends the threads' loops early: their speeds mean nothing then.
+            stop::point();
+            for (what, speed) in FILLS.into_iter().zip(speeds) {
+                note(format!("{what}, {place}, {by}"), speed);
+            }
         }
     }
     let filter = (peer.build)(size);
@@ -114,12 +109,12 @@ fn workloads(
                 continue;
             }
             for (threads, by) in THREADS {
-                let run = || {
-                    throughput(filter, &bench.cores, &population, threads, work, bench.time / 3)
-                        .total()
-                };
-                let speed = median((0..bench.rounds).map(|_| run()));
-                note(format!("{what}, {load} % load, {place}, {by}"), speed);
+                let name = format!("{what}, {load} % load, {place}, {by}");
+                for _ in 0..bench.rounds {
+                    let time = bench.time / 3;
+                    let run = throughput(filter, &bench.cores, &population, threads, work, time);
+                    note(name.clone(), run.total());
+                }
             }
         }
     }

@@ -132,7 +132,7 @@ impl Peers {
     fn comparison(&self) -> Table {
         let columns = || SIZES.into_iter().flat_map(|size| COLUMNS.map(|column| (size, column)));
         let figures = columns().map(|(size, (what, _))| format!("{size}: {what}"));
-        let threads = [100, 50].map(|reads| format!("2 threads : 1, {reads} % reads"));
+        let threads = ["2 threads : 1, half writes".to_string()];
         let head = ["crate", "concurrent writes"].map(String::from).into_iter();
         let head: Vec<String> = head.chain(figures).chain(threads).collect();
         let mut table =
@@ -150,9 +150,8 @@ impl Peers {
                     cell(Some(self.figure(&row, size, what)), digits)
                 }),
             );
-            cells.extend([100, 50].map(|reads| {
-                cell(Some(self.shared.two_against_one(peer, reads)).filter(|_| !batches), 2)
-            }));
+            let of_one = self.shared.speeds.row(peer.name).times;
+            cells.push(cell(Some(of_one).filter(|_| !batches), 2));
             table.push(cells);
         }
         table
@@ -283,14 +282,9 @@ struct Latency {
 /// Figures of all crates that threads can share.
 #[derive(Default)]
 struct SharedFigures {
-    /// Million operations per second of two threads, beside those of one.
+    /// Million operations per second of two threads, half of them writes, beside those of one.
     speeds: Rounds,
     latencies: Vec<Latency>,
-}
-
-/// Returns the name of the speeds of a crate with this per cent of reads.
-fn name(peer: &Candidate, reads: u32) -> String {
-    format!("{}, {reads} % reads", peer.name)
 }
 
 impl SharedFigures {
@@ -302,19 +296,15 @@ impl SharedFigures {
         filter: &dyn Shared,
         population: &Population,
     ) {
-        for reads in [100, 50] {
-            if reads == 100 || filter.can_remove() {
-                let [one, two] = [1, 2].map(|threads| {
-                    stop::point();
-                    let work = Work::mix(reads);
-                    throughput(filter, &bench.cores, population, threads, work, bench.time).total()
-                });
-                self.speeds.note(name(peer, reads), two, one);
-            }
-        }
         if !filter.can_remove() {
             return;
         }
+        let [one, two] = [1, 2].map(|threads| {
+            stop::point();
+            let work = Work::mix(50);
+            throughput(filter, &bench.cores, population, threads, work, bench.time).total()
+        });
+        self.speeds.note(peer.name, two, one);
         for writers in 0..=MAX_WRITERS {
             stop::point();
             let both = (filter, population);
@@ -322,11 +312,6 @@ impl SharedFigures {
             let p999 = run.latency.value_at_quantile(0.999);
             self.latencies.push(Latency { peer, writers, p999 });
         }
-    }
-
-    /// Returns the speed of two threads as a multiple of that of one, or NaN.
-    fn two_against_one(&self, peer: &Candidate, reads: u32) -> f64 {
-        self.speeds.row(&name(peer, reads)).times
     }
 
     /// Adds the table of the speeds, and the plot of the latencies.

@@ -4,9 +4,7 @@
 mod population;
 mod runs;
 mod shared;
-mod writes;
 
 pub use population::Population;
 pub use runs::{Reading, Work, beside, next_block, pace, throughput, together};
-pub use shared::Shared;
-pub use writes::{Ring, Steps};
+pub use shared::{Ring, Shared, Steps};

@@ -7,7 +7,7 @@ use std::{
 
 use guira_harness::{BATCH, Keys, Pick};
 
-use super::{shared::Shared, writes::Ring};
+use super::shared::{Ring, Shared};
 use crate::stop;
 
 /// The keys of a filter that threads work on. Each thread has keys of its own, and never changes

@@ -13,7 +13,10 @@ use std::{
 use guira_harness::{BATCH, Cores};
 use hdrhistogram::Histogram;
 
-use super::{population::Population, shared::Shared, writes::Steps};
+use super::{
+    population::Population,
+    shared::{Shared, Steps},
+};
 
 /// Runs `work` on pinned threads with a barrier for all of them. Returns their results.
 pub fn together<T: Send>(
