@@ -10,10 +10,7 @@ use guira::{
 };
 use guira_harness::plot::Look;
 
-use self::{
-    Shares::{Everything, Inserts, Lock},
-    peer::{Alone, Owned, locked},
-};
+use self::peer::{Alone, Owned, locked};
 use crate::workload::filter_by;
 
 pub use self::{
@@ -22,17 +19,8 @@ pub use self::{
     removing::scalable,
 };
 
-/// How several threads can use a crate's filter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shares {
-    /// Not while one of them writes.
-    Nothing,
-    /// Lookups and inserts; it cannot remove.
-    Inserts,
-    /// Everything, one at a time behind a read-write lock.
-    Lock,
-    Everything,
-}
+/// Whether several threads can write at a time: every call takes a read-write lock.
+pub const LOCKED: &str = "behind a lock";
 
 /// A crate to compare with.
 #[derive(Clone, Copy)]
@@ -43,7 +31,8 @@ pub struct Candidate {
     pub is_set: bool,
     /// The kernel that it forces. It is measured only by one thread in batches.
     pub kernel: Option<Kernel>,
-    pub shares: Shares,
+    /// Whether several threads can write at a time.
+    pub writes: &'static str,
     /// Colour and marker in the plots.
     pub look: Look,
     /// Builds it, empty.
@@ -54,38 +43,37 @@ pub struct Candidate {
 pub static ALL: &[Candidate] = &[
     Candidate {
         look: Look::GUIRA,
-        ..shared("guira Plain4x16", 0, Everything, |size| {
+        ..shared("guira Plain4x16", 0, "yes", |size| {
             Box::new(Alone(guira_harness::filter(size.items, Layout::Plain4x16)))
         })
     },
     forced("guira Plain4x16 scalar", Scalar, |size| with_kernel(Scalar, size)),
     forced("guira Plain4x16 AVX2", Avx2, |size| with_kernel(Avx2, size)),
     forced("guira Plain4x16 AVX-512", Avx512, |size| with_kernel(Avx512, size)),
-    shared("atomic-cuckoo-filter", 1, Everything, removing::atomic),
+    shared("atomic-cuckoo-filter", 1, "yes", removing::atomic),
     other("cuckoofilter", 2, |size| Box::new(Owned(removing::cuckoofilter(size)))),
-    shared("RwLock<cuckoofilter>", 3, Lock, |size| locked(removing::cuckoofilter(size))),
+    shared("RwLock<cuckoofilter>", 3, LOCKED, |size| locked(removing::cuckoofilter(size))),
     other("scalable_cuckoo_filter", 4, |size| scalable(size.items, 0.00012)),
     other("qfilter", 5, |size| Box::new(Owned(removing::qfilter(size)))),
-    shared("RwLock<qfilter>", 6, Lock, |size| locked(removing::qfilter(size))),
-    shared("fastbloom atomic", 8, Inserts, bloom::atomic),
+    shared("RwLock<qfilter>", 6, LOCKED, |size| locked(removing::qfilter(size))),
+    shared("fastbloom atomic", 8, "inserts only", bloom::atomic),
     other("sbbf-rs", 9, |size| Box::new(Sbbf::new(size.bytes))),
     other("xorf BinaryFuse16", 10, |_| Box::new(bloom::Fuse(None))),
-    Candidate { is_set: true, ..shared("papaya set", 11, Everything, removing::papaya) },
+    Candidate { is_set: true, ..shared("papaya set", 11, "yes", removing::papaya) },
 ];
 
 type Build = fn(Size) -> Box<dyn Peer>;
 
 const fn other(name: &'static str, nth: usize, build: Build) -> Candidate {
-    let shares = Shares::Nothing;
-    Candidate { name, is_set: false, kernel: None, shares, look: Look::nth(nth), build }
+    Candidate { name, is_set: false, kernel: None, writes: "no", look: Look::nth(nth), build }
 }
 
-const fn shared(name: &'static str, nth: usize, shares: Shares, build: Build) -> Candidate {
-    Candidate { shares, ..other(name, nth, build) }
+const fn shared(name: &'static str, nth: usize, writes: &'static str, build: Build) -> Candidate {
+    Candidate { writes, ..other(name, nth, build) }
 }
 
 const fn forced(name: &'static str, kernel: Kernel, build: Build) -> Candidate {
-    Candidate { kernel: Some(kernel), ..shared(name, 0, Everything, build) }
+    Candidate { kernel: Some(kernel), ..shared(name, 0, "yes", build) }
 }
 
 fn with_kernel(kernel: Kernel, size: Size) -> Box<dyn Peer> {

@@ -10,7 +10,7 @@ use guira_harness::{
 use crate::{
     bench::{Bench, Results, Section},
     memory,
-    peers::{self, Candidate, Peer, Shares, Size},
+    peers::{self, Candidate, Peer, Size},
     rounds::Rounds,
     stop,
     threads::{Population, Reading, Shared, Work, beside, throughput},
@@ -138,13 +138,7 @@ impl Peers {
         let mut table =
             Table::new("comparison", &head.iter().map(String::as_str).collect::<Vec<_>>());
         for (peer, batches, row) in self.measured() {
-            let shares = match peer.shares {
-                Shares::Nothing => "no",
-                Shares::Inserts => "inserts only",
-                Shares::Lock => "behind a lock",
-                Shares::Everything => "yes",
-            };
-            let mut cells = vec![row.clone(), shares.into()];
+            let mut cells = vec![row.clone(), peer.writes.into()];
             cells.extend(
                 columns().map(|(size, (what, digits))| {
                     cell(Some(self.figure(&row, size, what)), digits)
@@ -166,7 +160,7 @@ impl Peers {
             .y("time per insert (ns)")
             .log_y();
         // Locked filters are for several threads; guira's kernels differ only in lookups.
-        let is_shown = |peer: &Candidate| peer.shares != Shares::Lock && peer.kernel.is_none();
+        let is_shown = |peer: &Candidate| peer.writes != peers::LOCKED && peer.kernel.is_none();
         for (peer, batches, row) in self.measured().filter(|it| is_shown(it.0)) {
             let look = if batches { peer.look.variant() } else { peer.look };
             let figure = |what: String| self.figure(&row, SIZES[1], &what);
@@ -302,7 +296,7 @@ impl SharedFigures {
         let [one, two] = [1, 2].map(|threads| {
             stop::point();
             let work = Work::mix(50);
-            throughput(filter, &bench.cores, population, threads, work, bench.time).total()
+            throughput(filter, &bench.cores, population, threads, work, bench.time).total
         });
         self.speeds.note(peer.name, two, one);
         for writers in 0..=MAX_WRITERS {

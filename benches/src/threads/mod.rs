@@ -1,10 +1,8 @@
 //! Several pinned threads with one filter: mixes of reads and writes, and timed lookups beside
 //! writers.
 
-mod population;
 mod runs;
 mod shared;
 
-pub use population::Population;
 pub use runs::{Reading, Work, beside, next_block, pace, throughput, together};
-pub use shared::{Ring, Shared, Steps};
+pub use shared::{Population, Ring, Shared, Steps};

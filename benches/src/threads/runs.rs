@@ -13,10 +13,7 @@ use std::{
 use guira_harness::{BATCH, Cores};
 use hdrhistogram::Histogram;
 
-use super::{
-    population::Population,
-    shared::{Shared, Steps},
-};
+use super::shared::{Population, Shared, Steps};
 
 /// Runs `work` on pinned threads with a barrier for all of them. Returns their results.
 pub fn together<T: Send>(
@@ -36,19 +33,12 @@ pub fn together<T: Send>(
 }
 
 /// Figures of one run of several threads.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Throughput {
-    /// Million operations per second of each thread.
-    pub per_thread: Vec<f64>,
+    /// Million operations per second of all threads together.
+    pub total: f64,
     /// Writes that failed.
     pub failures: u64,
-}
-
-impl Throughput {
-    /// Returns million operations per second of all threads together.
-    pub fn total(&self) -> f64 {
-        self.per_thread.iter().sum()
-    }
 }
 
 /// The work of the threads of a run.
@@ -81,7 +71,7 @@ pub fn throughput(
     let steps = &Steps::new(work.reads);
     let failures = || (0..threads).map(|thread| population.ring(thread).failures).sum::<u64>();
     let before = failures();
-    let per_thread = pace(cores, threads, time, |thread| {
+    let total = pace(cores, threads, time, |thread| {
         let reads = population.reads(thread, work.present);
         let mut ring = population.ring(thread);
         let (mut found, mut at) = ([false; BATCH], 0);
@@ -95,7 +85,7 @@ pub fn throughput(
             BATCH
         }
     });
-    Throughput { per_thread, failures: failures() - before }
+    Throughput { total, failures: failures() - before }
 }
 
 /// Returns the next keys of a sequence that repeats; its length is a multiple of `size`.
@@ -107,13 +97,13 @@ pub fn next_block<'a>(keys: &'a [u64], at: &mut usize, size: usize) -> &'a [u64]
 
 /// Repeats the work of pinned threads over the same span of time. `prepare` runs on each thread and
 /// returns its work, which returns a number of operations. Returns million operations per second of
-/// each thread.
+/// all threads together.
 pub fn pace<W: FnMut() -> usize>(
     cores: &Cores,
     threads: usize,
     time: Duration,
     prepare: impl Fn(usize) -> W + Sync,
-) -> Vec<f64> {
+) -> f64 {
     let start = OnceLock::new();
     let results: Vec<(usize, Duration)> = together(cores, threads, |thread, barrier| {
         let mut work = prepare(thread);
@@ -129,7 +119,7 @@ pub fn pace<W: FnMut() -> usize>(
     });
     // Threads that share a core take turns, so the speed follows from the span of all of them.
     let span = results.iter().map(|(_, span)| *span).max().unwrap_or_default().as_secs_f64();
-    results.iter().map(|&(operations, _)| operations as f64 / span / 1e6).collect()
+    results.iter().map(|&(operations, _)| operations as f64 / span / 1e6).sum()
 }
 
 /// How a reader reads.
