@@ -17,7 +17,6 @@ mod span;
 mod stop;
 mod threads;
 mod timing;
-mod workload;
 
 use std::{process::ExitCode, thread, time::Duration};
 

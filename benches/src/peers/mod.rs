@@ -11,7 +11,7 @@ use guira::{
 use guira_harness::plot::Look;
 
 use self::peer::{Alone, Owned, locked};
-use crate::workload::filter_by;
+use crate::timing::filter_by;
 
 pub use self::{
     bloom::Sbbf,

@@ -8,8 +8,7 @@ use crate::{
     bar::{Bar, Target::AtMost},
     bench::{Bench, Results, Section},
     rounds::Rounds,
-    timing::over_keys,
-    workload::insert_batch,
+    timing::{insert_batch, over_keys},
 };
 
 /// Items per burst.

@@ -24,8 +24,7 @@ use crate::{
     memory::{advise_huge_pages, with_small_pages},
     rounds::Rounds,
     stop,
-    timing::milliseconds,
-    workload::insert_batch,
+    timing::{insert_batch, milliseconds},
 };
 
 /// Names of the operations; the first is the floor.

@@ -12,8 +12,7 @@ use crate::{
     bench::{Bench, Results, Section},
     peers::Sbbf,
     rounds::Rounds,
-    timing::{median, over_keys},
-    workload::{filter_by, insert_batch, insert_single, kernels, remove_single},
+    timing::{filter_by, insert_batch, insert_single, kernels, median, over_keys, remove_single},
 };
 
 /// Capacity of the table in the L2 cache: 200 KB.

@@ -9,8 +9,10 @@ use crate::{
     bar::{Bar, Target::AtMost},
     bench::{Bench, Results, Section},
     rounds::Rounds,
-    timing::{Clock, STEP, over_keys, over_range},
-    workload::{insert_batch, lookup_batch, lookup_single, remove_batch, remove_single},
+    timing::{
+        Clock, STEP, insert_batch, lookup_batch, lookup_single, over_keys, over_range,
+        remove_batch, remove_single,
+    },
 };
 
 /// Each semi-sorted layout and the plain one that it is compared with.

@@ -11,9 +11,9 @@ use crate::{
     bench::{Bench, Results, Section},
     memory::advise_huge_pages,
     rounds::Rounds,
-    timing::{Clock, PRESENT, STEP, bands, over_keys, over_range},
-    workload::{
-        insert_batch, insert_single, lookup_batch, lookup_single, remove_batch, remove_single,
+    timing::{
+        Clock, PRESENT, STEP, bands, insert_batch, insert_single, lookup_batch, lookup_single,
+        over_keys, over_range, remove_batch, remove_single,
     },
 };
 

@@ -8,8 +8,7 @@ use crate::{
     bench::{Bench, Results, Section},
     rounds::Rounds,
     threads::together,
-    timing::Clock,
-    workload::insert_batch,
+    timing::{Clock, insert_batch},
 };
 
 /// Operations that one thread times in a row, in the larger tables.

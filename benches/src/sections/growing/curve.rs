@@ -13,8 +13,7 @@ use crate::{
     peers::scalable,
     span::Span,
     stop,
-    timing::{median, over_keys, over_range},
-    workload::insert_batch,
+    timing::{insert_batch, median, over_keys, over_range},
 };
 
 /// The keys that are inserted.

@@ -2,7 +2,6 @@
 //! built for them, with [`fastest`](guira::FilterBuilder::fastest) and the same target rate.
 
 mod curve;
-mod latency;
 mod report;
 mod times;
 
