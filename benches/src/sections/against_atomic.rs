@@ -97,7 +97,9 @@ fn workloads(
         bench.say(format!("{}, {place}: mixes at {load} %", peer.name));
         if load == FULL {
             let more = (slots * (FULL - LESS) / 100) as u64;
-            Keys::new(6).blocks(0..more, |block| insert(filter, block, batches));
+            Keys::new(6).blocks(0..more, |block| {
+                insert(filter, block, batches);
+            });
         }
         let lookups = [0, 50, 100].map(|present| {
             (format!("lookup, {present} % present"), Work { reads: 100, present, batches })
@@ -147,9 +149,9 @@ fn fill_and_empty(
         let gone = over_range(Keys::new(3), all.start..tenth, |block| {
             let mut removed = [false; BATCH];
             if batches {
-                filter.remove_batch(block, &mut removed[..block.len()]);
+                filter.remove_batch(block, &mut removed[..block.len()])
             } else {
-                filter.removes(block);
+                filter.removes(block)
             }
         });
         [start.and(last), last, gone].map(|clock: Clock| 1e3 / clock.per_key())
@@ -157,10 +159,6 @@ fn fill_and_empty(
     speeds.into_iter().fold([0.0; 3], |sum, part| std::array::from_fn(|i| sum[i] + part[i]))
 }
 
-fn insert(filter: &dyn Shared, block: &[u64], batches: bool) {
-    if batches {
-        filter.insert_batch(block);
-    } else {
-        filter.inserts(block);
-    }
+fn insert(filter: &dyn Shared, block: &[u64], batches: bool) -> usize {
+    if batches { filter.insert_batch(block) } else { filter.inserts(block) }
 }

@@ -82,9 +82,10 @@ impl Section for Loads {
     }
 
     fn report(&self, results: &mut Results) {
-        let mut table =
-            Table::new("first-refusal", &["layout", "buckets", "tables", "mean load, %"]);
-        table.rows.clone_from(&self.0);
+        let table = Table {
+            rows: self.0.clone(),
+            ..Table::new("first-refusal", &["layout", "buckets", "tables", "mean load, %"])
+        };
         results.tables.push(("Load at the first refused insert", table));
     }
 }
@@ -134,8 +135,7 @@ impl Section for Capacity {
 
     fn report(&self, results: &mut Results) {
         let head = ["layout", "capacity", "tables", "refused an item", "per 10 000"];
-        let mut table = Table::new("capacity", &head);
-        table.rows.clone_from(&self.0);
+        let table = Table { rows: self.0.clone(), ..Table::new("capacity", &head) };
         results.tables.push(("Filters that refuse an item below their capacity", table));
     }
 }
@@ -195,8 +195,7 @@ impl Section for Quantile {
     }
 
     fn report(&self, results: &mut Results) {
-        let mut table = Table::new("quantile", &FITS);
-        table.rows.clone_from(&self.0);
+        let table = Table { rows: self.0.clone(), ..Table::new("quantile", &FITS) };
         results.tables.push(("Items that fit into small tables", table));
     }
 }

@@ -202,8 +202,7 @@ impl Section for Space {
 
     fn report(&self, results: &mut Results) {
         let head = ["layout", "bits per item", "rate", "bits above log2(1/rate)"];
-        let mut table = Table::new("space", &head);
-        table.rows.clone_from(&self.0);
+        let table = Table { rows: self.0.clone(), ..Table::new("space", &head) };
         results.tables.push(("Bits per item and false-positive rate at capacity", table));
         results.bars.extend_from_slice(&self.1);
     }

@@ -100,8 +100,7 @@ impl Section for Space {
 
     fn report(&self, results: &mut Results) {
         let head = ["window", "filter", "bits per item", "false positives, %", "items lost"];
-        let mut table = Table::new("expiring-space", &head);
-        table.rows.clone_from(&self.0);
+        let table = Table { rows: self.0.clone(), ..Table::new("expiring-space", &head) };
         results.tables.push(("Items that expire: bits per remembered item", table));
     }
 }

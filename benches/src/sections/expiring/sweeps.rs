@@ -31,8 +31,6 @@ const READ: usize = 1 << 18;
 #[derive(Default)]
 pub struct Sweeps {
     readers: Readers,
-    /// Names of the readers.
-    names: Vec<String>,
     /// Milliseconds that it takes to begin a generation right after a sweep of the whole table, and
     /// with a whole table to sweep.
     advances: Rounds,
@@ -46,7 +44,7 @@ impl Section for Sweeps {
     }
 
     fn report(&self, results: &mut Results) {
-        for name in &self.names {
+        for name in self.readers.names() {
             results.bars.push(self.readers.bar(name, AtLeast(0.9), "sweeps without a pause"));
         }
         let head = ["advance", "after a sweep of the whole table, ms", "with it, ms", "times"];
@@ -61,7 +59,6 @@ impl Sweeps {
         let place = format!("{} MiB", bytes >> 20);
         let [single, batch] = ["single", "batch"]
             .map(|how| format!("expiring: a reader beside sweeps, {how}, {place}"));
-        self.names.extend([single.clone(), batch.clone()]);
         // A sweep of a small table takes less than a millisecond.
         let repeats = if bytes < bench.bytes { 20 } else { 1 };
         for round in 0..bench.rounds * repeats {

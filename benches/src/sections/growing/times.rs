@@ -41,7 +41,7 @@ pub const P9999: &str = "one insert, 99.99th percentile";
 pub struct Times {
     /// By one thread, beside those in the filter that was built for the items.
     pub alone: Rounds,
-    /// Inserts per nanosecond by two threads together, beside those by one.
+    /// Million inserts per second by two threads together, beside those by one.
     pub together: Rounds,
     /// Microseconds of one insert, by percentile.
     pub percentiles: Rounds,
@@ -116,7 +116,7 @@ impl Times {
             let name = format!("{name}: {what}");
             self.alone.note(&name, one, fixed);
             if !of_two.is_empty() {
-                self.together.note(&name, 1.0 / median(of_two), 1.0 / one);
+                self.together.note(&name, 1e3 / median(of_two), 1e3 / one);
             }
         }
         if span.place() != Place::L2 {
