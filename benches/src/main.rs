@@ -65,7 +65,7 @@ fn any_wanted(only: &[String]) -> bool {
 /// Prints the names that `--only` takes.
 fn list() {
     for (name, about, _) in SECTIONS {
-        println!("{name:<12} {about}");
+        println!("{name:<20} {about}");
     }
     println!("\ncrates in the section peers: {}", peers::names().collect::<Vec<_>>().join(", "));
 }

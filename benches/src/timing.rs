@@ -154,37 +154,29 @@ pub fn median(figures: impl IntoIterator<Item = f64>) -> f64 {
 }
 
 /// Returns names and ranges of the bands of load, as shares of all inserted items.
-pub fn bands(items: u64) -> impl Iterator<Item = (&'static str, Range<u64>)> {
-    const ENDS: [(u64, &str); 6] = [
-        (0, ""),
-        (50, "0–50 %"),
-        (80, "50–80 %"),
-        (90, "80–90 %"),
-        (95, "90–95 %"),
-        (100, "95–100 %"),
-    ];
-    ENDS.windows(2).map(move |ends| (ends[1].1, items * ends[0].0 / 100..items * ends[1].0 / 100))
+pub fn bands(items: u64) -> impl Iterator<Item = (String, Range<u64>)> {
+    const ENDS: [u64; 6] = [0, 50, 80, 90, 95, 100];
+    ENDS.windows(2).map(move |ends| {
+        let name = format!("{}–{} %", ends[0], ends[1]);
+        (name, items * ends[0] / 100..items * ends[1] / 100)
+    })
 }
-
-/// Middle of each band in per cent, for plots.
-pub const BAND_MIDDLES: [f64; 5] = [25.0, 65.0, 85.0, 92.5, 97.5];
 
 #[cfg(test)]
 mod tests {
-    use super::{BAND_MIDDLES, bands, median};
+    use super::{bands, median};
 
     #[test]
     fn bands_are_adjacent_and_end_at_the_last_item() {
         for items in [5, 99, 1_000_003] {
             let mut until = 0;
-            for ((_, band), middle) in bands(items).zip(BAND_MIDDLES) {
+            for (_, band) in bands(items) {
                 assert_eq!(band.start, until);
-                let found = f64::midpoint(band.start as f64, band.end as f64) / items as f64;
-                assert!((found * 100.0 - middle).abs() <= 100.0 / items as f64);
                 until = band.end;
             }
             assert_eq!(until, items);
         }
+        assert_eq!(bands(200).last(), Some(("95–100 %".into(), 190..200)));
     }
 
     #[test]

@@ -45,15 +45,25 @@ impl Section for SemiSorted {
     }
 
     fn report(&self, results: &mut Results) {
-        for (what, most) in SEMI_SORTED_BARS {
-            let worst = self.0.greatest(|name| name.ends_with(&format!(": {what}")));
-            let bar =
-                Bar::new(format!("semi-sorted: {what}"), AtMost(most), worst.times, "of plain");
-            results.bars.push(bar.note(format!("worst of {}: {}", SEMI_SORTED.len(), worst.name)));
-        }
+        add_bars(&self.0, &SEMI_SORTED_BARS, "semi-sorted", "of plain", results);
         let head = ["semi-sorted, one thread", "ns", "plain, ns", "of plain"];
         let table = self.0.table("semi-sorted", head, 1);
         results.tables.push(("Semi-sorted layouts against plain ones", table));
+    }
+}
+
+/// Adds a bar for the worst figure of everything that is compared.
+fn add_bars(
+    rounds: &Rounds,
+    bars: &[(&str, f64)],
+    kind: &str,
+    unit: &'static str,
+    results: &mut Results,
+) {
+    for (what, most) in bars {
+        let worst = rounds.greatest(|name| name.contains(what));
+        let bar = Bar::new(format!("{kind}: {what}"), AtMost(*most), worst.times, unit);
+        results.bars.push(bar.note(format!("worst: {}", worst.name)));
     }
 }
 
@@ -112,12 +122,7 @@ impl Section for Map {
     }
 
     fn report(&self, results: &mut Results) {
-        for (what, most) in MAP_BARS {
-            let worst = self.0.greatest(|name| name.contains(what));
-            let name = format!("map: {what}");
-            let bar = Bar::new(name, AtMost(most), worst.times, "of the set's lookup");
-            results.bars.push(bar.note(format!("worst: {}", worst.name)));
-        }
+        add_bars(&self.0, &MAP_BARS, "map", "of the set's lookup", results);
         let table = self.0.table("map", ["map, one thread", "ns", "set, ns", "of the set"], 1);
         results.tables.push(("Maps against sets", table));
     }

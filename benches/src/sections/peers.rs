@@ -14,7 +14,7 @@ use crate::{
     rounds::Rounds,
     stop,
     threads::{Population, Reading, Shared, Work, beside, throughput},
-    timing::{BAND_MIDDLES, Clock, PRESENT, STEP, bands, median, over_keys, over_range},
+    timing::{Clock, PRESENT, STEP, bands, median, over_keys, over_range},
 };
 
 /// Lookups of absent keys behind one false-positive rate.
@@ -168,9 +168,10 @@ impl Peers {
                 (f64::from(present), figure(format!("lookup, {present} % present")))
             });
             lookups.push(Series::new(look, &row, points.to_vec()));
-            let bands = bands(100).zip(BAND_MIDDLES);
-            let points =
-                bands.map(|((band, _), middle)| (middle, figure(format!("insert {band}"))));
+            let points = bands(100).map(|(name, band)| {
+                let middle = f64::midpoint(band.start as f64, band.end as f64);
+                (middle, figure(format!("insert {name}")))
+            });
             let points: Vec<(f64, f64)> = points.collect();
             if points[0].1.is_finite() {
                 inserts.push(Series::new(look, &row, points));
