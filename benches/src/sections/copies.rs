@@ -107,10 +107,6 @@ fn measure(layout: Layout, bytes: usize, rounds: usize) -> [f64; NAMES.len()] {
 /// Longest wait that is allowed, as a multiple of the time of `memcpy`.
 const TARGET: f64 = 1.3;
 
-/// What is measured: the longest wait beside the operation, and beside a pause of the same length.
-const WAIT: &str = "longest wait beside";
-const PAUSE: &str = "longest wait without";
-
 /// Per cent of the slots that are occupied.
 const LOAD: u64 = 90;
 
@@ -120,10 +116,14 @@ const KEYS: u64 = 10_000;
 /// Calls of the writer before the copy begins.
 const WARM_UP: u64 = 2 * KEYS;
 
-/// Longest waits in milliseconds, and the whole operations, beside `memcpy`: a plain copy of as many
-/// bytes into memory that was touched before.
+/// Longest waits in milliseconds, beside `memcpy`: a plain copy of as many bytes into memory that was
+/// touched before.
 #[derive(Default)]
-pub struct Stall(Rounds);
+pub struct Stall {
+    waits: Rounds,
+    /// Beside a pause that is as long as the operation.
+    pauses: Rounds,
+}
 
 impl Section for Stall {
     fn measure(&mut self, bench: &Bench) {
@@ -139,14 +139,13 @@ impl Section for Stall {
     }
 
     fn report(&self, results: &mut Results) {
-        for row in self.0.rows().filter(|row| row.name.starts_with(WAIT)) {
-            let control = row.name.replacen(WAIT, PAUSE, 1);
+        for row in self.waits.rows() {
+            let note = format!("without the operation {:.2} ms", self.pauses.row(row.name).figure);
             let bar = Bar::new(row.name, AtMost(TARGET), row.times, "of memcpy");
-            let control = self.0.row(&control).figure;
-            results.bars.push(bar.note(format!("without the operation {control:.2} ms")));
+            results.bars.push(bar.note(note));
         }
         let head = ["operation", "ms", "memcpy, ms", "of memcpy"];
-        results.tables.push(("Waits beside copies", self.0.table("stall", head, 2)));
+        results.tables.push(("Waits beside copies", self.waits.table("stall", head, 2)));
     }
 }
 
@@ -159,46 +158,28 @@ impl Stall {
         operation: impl Fn(),
     ) {
         let bytes = filter.size_in_bytes();
-        let mut copier = Copier::new(bytes);
+        // Touched memory, on huge pages where the system has them.
+        let [from, mut to] = [1, 2].map(|value| {
+            let mut words = Vec::<u64>::with_capacity(bytes / 8);
+            advise_huge_pages(words.as_ptr() as usize, bytes);
+            words.resize(bytes / 8, value);
+            words
+        });
         bench.cores.pin(0);
         // This round is not counted: the memory may have gone back to a virtual machine's host.
         operation();
-        let name = format!("{name}, {} MiB", bytes >> 20);
+        let name = format!("longest wait beside {name}, {} MiB", bytes >> 20);
         for _ in 0..bench.mode.pick(3, 9, 21) {
             stop::point();
-            let memcpy = milliseconds(|| copier.copy());
+            let memcpy = milliseconds(|| black_box(&mut to).copy_from_slice(black_box(&from)));
             let mut whole = 0.0;
             let work = || whole = milliseconds(&operation);
             let wait = longest_wait(filter, &bench.cores, work);
             let pause = Duration::from_secs_f64(whole / 1e3);
             let control = longest_wait(filter, &bench.cores, || thread::sleep(pause));
-            self.0.note(format!("{WAIT} {name}"), wait, memcpy);
-            self.0.note(format!("{PAUSE} {name}"), control, memcpy);
-            self.0.note(format!("whole {name}"), whole, memcpy);
+            self.waits.note(&name, wait, memcpy);
+            self.pauses.note(&name, control, memcpy);
         }
-    }
-}
-
-/// Two blocks of touched memory, on huge pages where the system has them.
-struct Copier {
-    from: Vec<u64>,
-    to: Vec<u64>,
-}
-
-impl Copier {
-    fn new(bytes: usize) -> Self {
-        let [from, to] = [1, 2].map(|value| {
-            let mut words = Vec::with_capacity(bytes / 8);
-            advise_huge_pages(words.as_ptr() as usize, bytes);
-            words.resize(bytes / 8, value);
-            words
-        });
-        Self { from, to }
-    }
-
-    /// Copies the whole block, by `memcpy`.
-    fn copy(&mut self) {
-        black_box(&mut self.to).copy_from_slice(black_box(&self.from));
     }
 }
 

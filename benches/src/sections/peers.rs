@@ -44,12 +44,15 @@ const COLUMNS: [(&str, usize); 8] = [
     ("remove", 1),
 ];
 
+/// Name of the speed of two threads, half of whose operations are writes, beside that of one.
+const TWO: &str = "2 threads : 1, half writes";
+
+/// Largest number of writers beside the reader.
+const MAX_WRITERS: usize = 2;
+
+/// Figures by name, most without a base; NaN where a crate has no such operation.
 #[derive(Default)]
-pub struct Peers {
-    /// Figures of one thread without a base; NaN where a crate has no such operation.
-    figures: Rounds,
-    shared: SharedFigures,
-}
+pub struct Peers(Rounds);
 
 impl Section for Peers {
     fn measure(&mut self, bench: &Bench) {
@@ -72,7 +75,6 @@ impl Section for Peers {
     fn report(&self, results: &mut Results) {
         results.tables.push(("Comparison with other crates", self.comparison()));
         self.add_charts(results);
-        self.shared.report(results);
     }
 }
 
@@ -101,25 +103,30 @@ impl Peers {
             return;
         }
         bench.cores.pin(1);
-        let (figures, row) = (&mut self.figures, row(peer, batches));
-        let mut note = |what: &str, figure| {
+        let row = row(peer, batches);
+        let note = |figures: &mut Rounds, what: &str, figure| {
             figures.note(format!("{row}, {size}: {what}"), figure, f64::NAN);
         };
-        fill(filter.as_mut(), &population, items, before, batches, &mut note);
-        look_up(filter.as_ref(), &population, batches, &mut note);
+        let figures = &mut self.0;
+        fill(filter.as_mut(), &population, items, before, batches, &mut |what, figure| {
+            note(figures, what, figure);
+        });
+        look_up(filter.as_ref(), &population, batches, &mut |what, figure| {
+            note(figures, what, figure);
+        });
         if bytes > SMALL
             && !batches
             && let Some(filter) = filter.shared()
         {
-            self.shared.measure(bench, peer, filter, &population);
+            share(figures, bench, peer, filter, &population);
             bench.cores.pin(1);
         }
-        note("remove", remove(filter.as_mut(), &population, batches));
+        note(figures, "remove", remove(filter.as_mut(), &population, batches));
     }
 
     /// Returns a figure, or NaN.
     fn figure(&self, row: &str, size: &str, what: &str) -> f64 {
-        self.figures.row(&format!("{row}, {size}: {what}")).figure
+        self.0.row(&format!("{row}, {size}: {what}")).figure
     }
 
     /// Returns the crates that were measured, singly and in batches.
@@ -132,9 +139,8 @@ impl Peers {
     fn comparison(&self) -> Table {
         let columns = || SIZES.into_iter().flat_map(|size| COLUMNS.map(|column| (size, column)));
         let figures = columns().map(|(size, (what, _))| format!("{size}: {what}"));
-        let threads = ["2 threads : 1, half writes".to_string()];
         let head = ["crate", "concurrent writes"].map(String::from).into_iter();
-        let head: Vec<String> = head.chain(figures).chain(threads).collect();
+        let head: Vec<String> = head.chain(figures).chain([TWO.into()]).collect();
         let mut table =
             Table::new("comparison", &head.iter().map(String::as_str).collect::<Vec<_>>());
         for (peer, batches, row) in self.measured() {
@@ -144,7 +150,7 @@ impl Peers {
                     cell(Some(self.figure(&row, size, what)), digits)
                 }),
             );
-            let of_one = self.shared.speeds.row(peer.name).times;
+            let of_one = self.0.row(&format!("{}: {TWO}", peer.name)).times;
             cells.push(cell(Some(of_one).filter(|_| !batches), 2));
             table.push(cells);
         }
@@ -177,7 +183,23 @@ impl Peers {
                 inserts.push(Series::new(look, &row, points));
             }
         }
-        results.charts.extend([lookups, inserts]);
+        let title = "A lookup beside writers, 99.9th percentile";
+        let mut latencies = Chart::new("latency-beside-writers-p999", title)
+            .x("writers beside the reader")
+            .whole_x()
+            .y("latency (ns)")
+            .log_y();
+        for (peer, ..) in self.measured().filter(|it| !it.1) {
+            let points = (0..=MAX_WRITERS).map(|writers| {
+                let name = format!("{}: {writers} writers", peer.name);
+                (writers as f64, self.0.row(&name).figure)
+            });
+            let points: Vec<(f64, f64)> = points.collect();
+            if points[0].1.is_finite() {
+                latencies.push(Series::new(peer.look, peer.name, points));
+            }
+        }
+        results.charts.extend([lookups, inserts, latencies]);
     }
 }
 
@@ -188,7 +210,7 @@ fn fill(
     items: usize,
     held_before: isize,
     batches: bool,
-    note: &mut impl FnMut(&str, f64),
+    note: &mut dyn FnMut(&str, f64),
 ) {
     let mut clocks = [Clock::default(); 5];
     let ends: Vec<u64> = bands(items as u64).map(|(_, band)| band.end).collect();
@@ -227,7 +249,7 @@ fn look_up(
     filter: &dyn Peer,
     population: &Population,
     batches: bool,
-    note: &mut impl FnMut(&str, f64),
+    note: &mut dyn FnMut(&str, f64),
 ) {
     let mut found = [false; BATCH];
     let mut look = |block: &[u64]| {
@@ -263,69 +285,28 @@ fn remove(filter: &mut dyn Peer, population: &Population, batches: bool) -> f64 
     if can_remove { clock.per_key() } else { f64::NAN }
 }
 
-/// Largest number of writers beside the reader.
-const MAX_WRITERS: usize = 2;
-
-/// The latency of one reader of one crate beside writers.
-struct Latency {
-    peer: &'static Candidate,
-    writers: usize,
-    /// Nanoseconds at the 99.9th percentile.
-    p999: u64,
-}
-
-/// Figures of all crates that threads can share.
-#[derive(Default)]
-struct SharedFigures {
-    /// Million operations per second of two threads, half of them writes, beside those of one.
-    speeds: Rounds,
-    latencies: Vec<Latency>,
-}
-
-impl SharedFigures {
-    /// Measures one filter that holds the population.
-    fn measure(
-        &mut self,
-        bench: &Bench,
-        peer: &'static Candidate,
-        filter: &dyn Shared,
-        population: &Population,
-    ) {
-        if !filter.can_remove() {
-            return;
-        }
-        let [one, two] = [1, 2].map(|threads| {
-            stop::point();
-            let work = Work::mix(50);
-            throughput(filter, &bench.cores, population, threads, work, bench.time).total
-        });
-        self.speeds.note(peer.name, two, one);
-        for writers in 0..=MAX_WRITERS {
-            stop::point();
-            let both = (filter, population);
-            let run = beside(both, both, &bench.cores, writers, Reading::Timed, bench.time);
-            let p999 = run.latency.value_at_quantile(0.999);
-            self.latencies.push(Latency { peer, writers, p999 });
-        }
+/// Measures a filter that holds the population by two threads against one, half of their operations
+/// writes, and the latency of one reader's lookups beside writers.
+fn share(
+    figures: &mut Rounds,
+    bench: &Bench,
+    peer: &Candidate,
+    filter: &dyn Shared,
+    population: &Population,
+) {
+    if !filter.can_remove() {
+        return;
     }
-
-    /// Adds the table of the speeds, and the plot of the latencies.
-    fn report(&self, results: &mut Results) {
-        let head = ["million operations/s", "two threads", "one thread", "times"];
-        let speeds = self.speeds.table("peers-throughput", head, 1);
-        results.tables.push(("Other crates, by two threads", speeds));
-        let title = "A lookup beside writers, 99.9th percentile";
-        let chart = Chart::new("latency-beside-writers-p999", title)
-            .x("writers beside the reader")
-            .whole_x()
-            .y("latency (ns)")
-            .log_y();
-        // The figures of a crate follow one another.
-        let of_peers = self.latencies.chunk_by(|a, b| a.peer.name == b.peer.name);
-        let series = of_peers.map(|rows| {
-            let points = rows.iter().map(|it| (it.writers as f64, it.p999 as f64));
-            Series::new(rows[0].peer.look, rows[0].peer.name, points.collect())
-        });
-        results.charts.push(chart.with_all(series));
+    let [one, two] = [1, 2].map(|threads| {
+        stop::point();
+        throughput(filter, &bench.cores, population, threads, Work::mix(50), bench.time).total
+    });
+    figures.note(format!("{}: {TWO}", peer.name), two, one);
+    for writers in 0..=MAX_WRITERS {
+        stop::point();
+        let both = (filter, population);
+        let run = beside(both, both, &bench.cores, writers, Reading::Timed, bench.time);
+        let p999 = run.latency.value_at_quantile(0.999) as f64;
+        figures.note(format!("{}: {writers} writers", peer.name), p999, f64::NAN);
     }
 }
