@@ -7,7 +7,7 @@ use guira_harness::{
 
 use super::{
     curve::{Curve, Figures, NAMES, percent},
-    times::{BATCH, P999, P9999, SINGLE, Times},
+    times::{BATCH, LATENCY, P999, P9999, SINGLE, Times},
 };
 use crate::{
     bar::{
@@ -101,22 +101,8 @@ pub fn add_tables(times: &Times, results: &mut Results) {
     let head = ["growth", "million inserts/s, two threads", "one thread", "times"];
     let heading = "Growth: two threads that insert into one filter";
     results.tables.push((heading, times.together.table("growing-threads", head, 1)));
-    let latency = Table::of(
-        "growing-latency",
-        &times.latencies,
-        &[
-            ("growth", &|(name, _)| name.clone()),
-            ("median, µs", &|(_, it)| cell(Some(it.median), 2)),
-            ("99.9 %, µs", &|(_, it)| cell(Some(it.p999), 2)),
-            ("99.99 %, µs", &|(_, it)| cell(Some(it.p9999), 1)),
-            ("slowest, µs", &|(_, it)| cell(Some(it.slowest), 0)),
-            ("at", &|(_, it)| words(it.items)),
-            ("KiB committed", &|(_, it)| (it.by_slowest.bytes >> 10).to_string()),
-            ("page faults", &|(_, it)| it.by_slowest.faults.to_string()),
-            ("interruptions", &|(_, it)| it.by_slowest.interruptions.to_string()),
-            ("slowest of the clock alone, µs", &|(_, it)| cell(Some(it.idle), 0)),
-        ],
-    );
+    let rows = times.latencies.clone();
+    let latency = Table { rows, ..Table::new("growing-latency", &LATENCY) };
     results.tables.push(("Growth: the time of each insert", latency));
 }
 

@@ -15,7 +15,7 @@ use crate::{
     bench::Bench,
     options::Mode,
     rounds::Rounds,
-    span::{Place, Span},
+    span::{Place, Span, words},
     stop,
     threads::together,
     timing::{Clock, insert_batch, insert_single, lookup_batch, lookup_single, median},
@@ -36,6 +36,20 @@ pub const BATCH: &str = "insert, batch";
 pub const P999: &str = "one insert, 99.9th percentile";
 pub const P9999: &str = "one insert, 99.99th percentile";
 
+/// Heads of the table of single inserts. What is used is that of the [`INTERVAL`] of the slowest.
+pub const LATENCY: [&str; 10] = [
+    "growth",
+    "median, µs",
+    "99.9 %, µs",
+    "99.99 %, µs",
+    "slowest, µs",
+    "at",
+    "KiB committed",
+    "page faults",
+    "interruptions",
+    "slowest of the clock alone, µs",
+];
+
 /// Nanoseconds of the operations of all growths.
 #[derive(Default)]
 pub struct Times {
@@ -45,8 +59,8 @@ pub struct Times {
     pub together: Rounds,
     /// Microseconds of one insert, by percentile.
     pub percentiles: Rounds,
-    /// The rounds of [`percentiles`](Self::percentiles), each with the name of its growth.
-    pub latencies: Vec<(String, Latency)>,
+    /// The same and more of each round, under the heads of [`LATENCY`].
+    pub latencies: Vec<Vec<String>>,
 }
 
 /// Inserts keys at a range of indices.
@@ -121,10 +135,10 @@ impl Times {
         }
         if span.place() != Place::L2 {
             bench.say(format!("growth, {name}: insert, single, each one timed"));
-            let latency = Latency::measure(&growing(span, target), span.to);
-            self.percentiles.note(format!("{name}: {P999}"), latency.p999, f64::NAN);
-            self.percentiles.note(format!("{name}: {P9999}"), latency.p9999, f64::NAN);
-            self.latencies.push((name.into(), latency));
+            let ([p999, p9999], cells) = time_each(&growing(span, target), span.to);
+            self.percentiles.note(format!("{name}: {P999}"), p999, f64::NAN);
+            self.percentiles.note(format!("{name}: {P9999}"), p9999, f64::NAN);
+            self.latencies.push([vec![name.into()], cells].concat());
         }
     }
 }
@@ -169,73 +183,58 @@ const INTERVAL: usize = 64;
 
 /// What a thread and its filter have used.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Used {
+struct Used {
     /// Bytes of the filter.
-    pub bytes: usize,
+    bytes: usize,
     /// Page faults of the thread.
-    pub faults: i64,
+    faults: i64,
     /// How many times the thread had to leave its core.
-    pub interruptions: i64,
+    interruptions: i64,
 }
 
-/// Times of single inserts in one round, in microseconds, without that of reading the clock.
-pub struct Latency {
-    pub median: f64,
-    pub p999: f64,
-    pub p9999: f64,
-    pub slowest: f64,
-    /// What was used within the [`INTERVAL`] of the slowest.
-    pub by_slowest: Used,
-    /// Items in the filter at the slowest.
-    pub items: u64,
-    /// The slowest of as many readings of the clock with nothing in between.
-    pub idle: f64,
-}
-
-impl Latency {
-    /// Inserts so many items into an empty filter, and times each insert.
-    pub fn measure(filter: &GrowingFilter, items: u64) -> Self {
-        let mut histogram = histogram();
-        let (mut slowest, mut by_slowest, mut at) = (0, Used::default(), 0);
-        let mut before = Used::now(filter);
-        let mut inserted = 0;
-        while inserted < items && !stop::point() {
-            let until = items.min(inserted + (1 << 16));
-            KEYS.blocks(inserted..until, |block| {
-                for interval in block.chunks(INTERVAL) {
-                    let mut longest = 0;
-                    for key in Hashed::slice(interval) {
-                        let time = nanoseconds(|| filter.insert(key).expect("room"));
-                        histogram.saturating_record(time);
-                        longest = longest.max(time);
-                    }
-                    let now = Used::now(filter);
-                    if longest > slowest {
-                        (slowest, by_slowest) = (longest, now.since(before));
-                        at = filter.len() as u64;
-                    }
-                    before = now;
+/// Inserts so many items into an empty filter, and times each insert. Returns the 99.9th and the
+/// 99.99th percentile in microseconds, without the time of reading the clock, and the cells of the
+/// table: those of [`LATENCY`] but the first.
+fn time_each(filter: &GrowingFilter, items: u64) -> ([f64; 2], Vec<String>) {
+    let mut histogram = histogram();
+    let (mut slowest, mut by_slowest, mut at) = (0, Used::default(), 0);
+    let mut before = Used::now(filter);
+    let mut inserted = 0;
+    while inserted < items && !stop::point() {
+        let until = items.min(inserted + (1 << 16));
+        KEYS.blocks(inserted..until, |block| {
+            for interval in block.chunks(INTERVAL) {
+                let mut longest = 0;
+                for key in Hashed::slice(interval) {
+                    let time = nanoseconds(|| filter.insert(key).expect("room"));
+                    histogram.saturating_record(time);
+                    longest = longest.max(time);
                 }
-            });
-            inserted = until;
-        }
-        let mut idle = self::histogram();
-        for _ in 0..items {
-            idle.saturating_record(nanoseconds(|| ()));
-        }
-        let clock = idle.value_at_quantile(0.5);
-        let without_clock = |nanoseconds: u64| nanoseconds.saturating_sub(clock) as f64 / 1e3;
-        let at_share = |share| without_clock(histogram.value_at_quantile(share));
-        Self {
-            median: at_share(0.5),
-            p999: at_share(0.999),
-            p9999: at_share(0.9999),
-            slowest: without_clock(slowest),
-            by_slowest,
-            items: at,
-            idle: without_clock(idle.max()),
-        }
+                let now = Used::now(filter);
+                if longest > slowest {
+                    (slowest, by_slowest) = (longest, now.since(before));
+                    at = filter.len() as u64;
+                }
+                before = now;
+            }
+        });
+        inserted = until;
     }
+    let mut idle = self::histogram();
+    for _ in 0..items {
+        idle.saturating_record(nanoseconds(|| ()));
+    }
+    let clock = idle.value_at_quantile(0.5);
+    let without_clock = |nanoseconds: u64| nanoseconds.saturating_sub(clock) as f64 / 1e3;
+    let at_share = |share| without_clock(histogram.value_at_quantile(share));
+    let percentiles = [0.5, 0.999, 0.9999].map(at_share);
+    let mut cells: Vec<String> = percentiles.iter().map(|it| format!("{it:.2}")).collect();
+    cells.extend([format!("{:.0}", without_clock(slowest)), words(at)]);
+    cells.push((by_slowest.bytes >> 10).to_string());
+    cells.extend([by_slowest.faults, by_slowest.interruptions].map(|it| it.to_string()));
+    // The slowest of as many readings of the clock with nothing in between.
+    cells.push(format!("{:.0}", without_clock(idle.max())));
+    ([percentiles[1], percentiles[2]], cells)
 }
 
 fn histogram() -> Histogram<u64> {
