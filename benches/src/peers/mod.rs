@@ -1,8 +1,7 @@
 //! The compared filters and sets, each behind one small trait.
 
-mod bloom;
+mod filters;
 mod peer;
-mod removing;
 
 use guira::{
     Layout,
@@ -14,9 +13,9 @@ use self::peer::{Alone, Owned, locked};
 use crate::timing::filter_by;
 
 pub use self::{
-    bloom::Sbbf,
+    filters::Sbbf,
+    filters::scalable,
     peer::{Peer, Size},
-    removing::scalable,
 };
 
 /// Whether several threads can write at a time: every call takes a read-write lock.
@@ -50,16 +49,16 @@ pub static ALL: &[Candidate] = &[
     forced("guira Plain4x16 scalar", Scalar, |size| with_kernel(Scalar, size)),
     forced("guira Plain4x16 AVX2", Avx2, |size| with_kernel(Avx2, size)),
     forced("guira Plain4x16 AVX-512", Avx512, |size| with_kernel(Avx512, size)),
-    shared("atomic-cuckoo-filter", 1, "yes", removing::atomic),
-    other("cuckoofilter", 2, |size| Box::new(Owned(removing::cuckoofilter(size)))),
-    shared("RwLock<cuckoofilter>", 3, LOCKED, |size| locked(removing::cuckoofilter(size))),
+    shared("atomic-cuckoo-filter", 1, "yes", filters::atomic),
+    other("cuckoofilter", 2, |size| Box::new(Owned(filters::cuckoofilter(size)))),
+    shared("RwLock<cuckoofilter>", 3, LOCKED, |size| locked(filters::cuckoofilter(size))),
     other("scalable_cuckoo_filter", 4, |size| scalable(size.items, 0.00012)),
-    other("qfilter", 5, |size| Box::new(Owned(removing::qfilter(size)))),
-    shared("RwLock<qfilter>", 6, LOCKED, |size| locked(removing::qfilter(size))),
-    shared("fastbloom atomic", 8, "inserts only", bloom::atomic),
+    other("qfilter", 5, |size| Box::new(Owned(filters::qfilter(size)))),
+    shared("RwLock<qfilter>", 6, LOCKED, |size| locked(filters::qfilter(size))),
+    shared("fastbloom atomic", 8, "inserts only", filters::bloom),
     other("sbbf-rs", 9, |size| Box::new(Sbbf::new(size.bytes))),
-    other("xorf BinaryFuse16", 10, |_| Box::new(bloom::Fuse(None))),
-    Candidate { is_set: true, ..shared("papaya set", 11, "yes", removing::papaya) },
+    other("xorf BinaryFuse16", 10, |_| Box::new(filters::Fuse(None))),
+    Candidate { is_set: true, ..shared("papaya set", 11, "yes", filters::papaya) },
 ];
 
 type Build = fn(Size) -> Box<dyn Peer>;

@@ -85,60 +85,61 @@ fn names(bytes: usize, work: &str) -> [String; 2] {
     ["one filter", "a filter each"].map(|how| format!("{work}, {} KiB: {how}", bytes >> 10))
 }
 
-/// Filters at 80 % load.
-struct Loaded(Vec<(CuckooFilter, Population)>);
+/// Filters at 80 % load, and their keys.
+type Filters = Vec<(CuckooFilter, Population)>;
 
-impl Loaded {
-    /// Splits `bytes` bytes among filters, and the keys of each among threads.
-    fn new(bytes: usize, filters: usize, threads: usize) -> Self {
-        let loaded = |nth: usize| loaded(bytes / filters, 80, nth as u64, threads);
-        Self((0..filters).map(loaded).collect())
-    }
+/// Splits `bytes` bytes among filters, and the keys of each among threads.
+fn split(bytes: usize, filters: usize, threads: usize) -> Filters {
+    (0..filters).map(|nth| loaded(bytes / filters, 80, nth as u64, threads)).collect()
+}
 
-    /// Returns million bursts per second of all threads; thread `n` has the `n`th filter, or all
-    /// have the only one.
-    fn speed(&self, bench: &Bench, threads: usize, (looks_up, writes): (bool, bool)) -> f64 {
-        pace(&bench.cores, threads, bench.time, |thread| {
-            let (filter, population) = &self.0[thread % self.0.len()];
-            let thread = thread / self.0.len();
-            let reads = population.reads(thread, 50);
-            let (mut ring, mut at) = (population.ring(thread), 0);
-            move || {
-                // Reading the clock would take as long as a burst.
-                const BURSTS: usize = 64;
-                for _ in 0..BURSTS {
-                    if writes {
-                        let oldest = ring.take_oldest::<WRITES>();
-                        let removed =
-                            filter.remove_batch(Hashed::slice(&oldest), &mut [false; WRITES]);
-                        assert_eq!(removed, WRITES, "the thread's own keys");
-                        let next = ring.take_next::<WRITES>();
-                        filter.insert_batch(Hashed::slice(&next)).expect("room");
-                    }
-                    if looks_up {
-                        let reads = next_block(&reads, &mut at, LOOKUPS);
-                        black_box(filter.contains_mask(Hashed::slice(reads)));
-                    }
+/// Returns million bursts per second of all threads; thread `n` has the `n`th filter, or all
+/// have the only one.
+fn speed(
+    filters: &Filters,
+    bench: &Bench,
+    threads: usize,
+    (looks_up, writes): (bool, bool),
+) -> f64 {
+    pace(&bench.cores, threads, bench.time, |thread| {
+        let (filter, population) = &filters[thread % filters.len()];
+        let thread = thread / filters.len();
+        let reads = population.reads(thread, 50);
+        let (mut ring, mut at) = (population.ring(thread), 0);
+        move || {
+            // Reading the clock would take as long as a burst.
+            const BURSTS: usize = 64;
+            for _ in 0..BURSTS {
+                if writes {
+                    let oldest = ring.take_oldest::<WRITES>();
+                    let removed = filter.remove_batch(Hashed::slice(&oldest), &mut [false; WRITES]);
+                    assert_eq!(removed, WRITES, "the thread's own keys");
+                    let next = ring.take_next::<WRITES>();
+                    filter.insert_batch(Hashed::slice(&next)).expect("room");
                 }
-                BURSTS
+                if looks_up {
+                    let reads = next_block(&reads, &mut at, LOOKUPS);
+                    black_box(filter.contains_mask(Hashed::slice(reads)));
+                }
             }
-        })
-    }
+            BURSTS
+        }
+    })
 }
 
 impl Section for SharedStage {
     fn measure(&mut self, bench: &Bench) {
         for bytes in [256 << 10, 2 << 20, bench.bytes / 2] {
-            let (one, two) = (Loaded::new(bytes, 1, 2), Loaded::new(bytes, 2, 1));
+            let (one, two) = (split(bytes, 1, 2), split(bytes, 2, 1));
             for (looks_up, writes, work) in STAGES {
                 bench.say(format!("a stage of a pipeline, {} KiB, {work}", bytes >> 10));
                 let work_of = (looks_up, writes);
                 let [one_filter, a_filter_each] = names(bytes, work);
                 for _ in 0..bench.rounds {
-                    let before = one.speed(bench, 1, work_of);
-                    let shared = one.speed(bench, 2, work_of);
-                    let sharded = two.speed(bench, 2, work_of);
-                    let alone = f64::midpoint(before, one.speed(bench, 1, work_of));
+                    let before = speed(&one, bench, 1, work_of);
+                    let shared = speed(&one, bench, 2, work_of);
+                    let sharded = speed(&two, bench, 2, work_of);
+                    let alone = f64::midpoint(before, speed(&one, bench, 1, work_of));
                     self.0.note(&one_filter, shared, alone);
                     self.0.note(&a_filter_each, sharded, alone);
                 }

@@ -53,14 +53,9 @@ const INTERVAL: usize = 256;
 /// Multiple of the first capacity beyond which bits per item are judged.
 const JUDGED_FROM: u64 = 100;
 
-/// Figures of one filter with one number of items.
-#[derive(Clone, Copy, Debug)]
-pub struct Figures {
-    pub bits: f64,
-    pub rate: f64,
-    /// Nanoseconds of a single lookup of an absent key.
-    pub absent: f64,
-}
+/// Bits per item, false-positive rate in per cent, and nanoseconds of a single lookup of an absent
+/// key, of one filter with one number of items.
+pub type Figures = [f64; 3];
 
 /// Figures of all filters with one number of items.
 pub struct Point {
@@ -145,7 +140,7 @@ impl Curve {
 
     /// Returns the highest false-positive rate of the filter that grows, and its number of items.
     pub fn highest_rate(&self) -> Option<(f64, u64)> {
-        let rates = self.points.iter().map(|point| (point.all[0].rate, point.items));
+        let rates = self.points.iter().map(|point| (point.all[0][1] / 100.0, point.items));
         rates.max_by(|a, b| a.0.total_cmp(&b.0))
     }
 }
@@ -177,11 +172,7 @@ fn figures(
         let keys = KEYS.pick(PASS, Pick { present: 0, inserted: (0, items) }, seed);
         over_keys(&keys, single).per_key()
     });
-    Figures {
-        bits: 8.0 * bytes as f64 / items as f64,
-        rate: found as f64 / many as f64,
-        absent: median(times),
-    }
+    [8.0 * bytes as f64 / items as f64, 100.0 * found as f64 / many as f64, median(times)]
 }
 
 /// Formats a share.
