@@ -20,7 +20,7 @@ const ITEMS_IN_L2: usize = 100_000;
 /// Largest time of a burst as a multiple of that of single calls: no more, but for the noise.
 const MOST: f64 = 1.05;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 enum Operation {
     Lookup,
     Insert,
@@ -28,27 +28,19 @@ enum Operation {
     Remove,
 }
 
-const OPERATIONS: [(Operation, &str); 4] = [
-    (Operation::Lookup, "lookup"),
-    (Operation::Insert, "insert"),
-    (Operation::InsertUnique, "insert_unique"),
-    (Operation::Remove, "remove"),
-];
+/// Names of the operations.
+const NAMES: [&str; 4] = ["lookup", "insert", "insert_unique", "remove"];
 
 /// Nanoseconds per item of a burst, beside those of single calls in the same pass.
 #[derive(Default)]
 pub struct Bursts(Rounds);
 
 /// Returns the name of the figures of one operation in one table by one size of bursts.
-fn name(operation: Operation, place: &str, size: usize) -> String {
-    format!("{}, {place}, bursts of {size}", operation.name())
+fn name(operation: &str, place: &str, size: usize) -> String {
+    format!("{operation}, {place}, bursts of {size}")
 }
 
 impl Operation {
-    fn name(self) -> &'static str {
-        OPERATIONS.iter().find(|known| known.0 == self).expect("an operation").1
-    }
-
     /// Executes the items of each burst by single calls, and collects the same answers as a call
     /// for the burst. Returns how many items, or bursts of inserts, succeed.
     fn singly(self, filter: &CuckooFilter, keys: &[u64], size: usize) -> usize {
@@ -128,7 +120,7 @@ impl Section for Bursts {
 
     fn report(&self, results: &mut Results) {
         for (place, operation) in
-            ["in L2", "in memory"].into_iter().flat_map(|place| OPERATIONS.map(|it| (place, it.0)))
+            ["in L2", "in memory"].into_iter().flat_map(|place| NAMES.map(|name| (place, name)))
         {
             let times = |size: &usize| self.0.row(&name(operation, place, *size)).times;
             let measured = SIZES.into_iter().filter(|size| times(size).is_finite());
@@ -137,7 +129,7 @@ impl Section for Bursts {
             let dearer = SIZES.into_iter().filter(|size| times(size) >= 1.005).max();
             let even = SIZES.into_iter().find(|&size| Some(size) > dearer);
             let even = even.map_or("none".into(), |size| size.to_string());
-            let name = format!("{}, bursts of any size, {place}", operation.name());
+            let name = format!("{operation}, bursts of any size, {place}");
             let bar = Bar::new(name, AtMost(MOST), times(&worst), "of single calls");
             results.bars.push(bar.note(format!("worst: bursts of {worst}; break-even: {even}")));
         }
@@ -165,24 +157,23 @@ fn measure_pass(
     };
     let targets = [2 * pass, 2 * pass + 1].map(|seed| keys.pick(step, pick, seed));
     let (plain, unique) = ([fresh(), fresh()], [fresh(), fresh()]);
-    for (operation, [mine, bursts]) in [
-        (Operation::Lookup, &targets),
-        (Operation::Insert, &plain),
-        (Operation::Remove, &plain),
-        (Operation::InsertUnique, &unique),
-        (Operation::Remove, &unique),
+    for (what, operation, [mine, bursts]) in [
+        (NAMES[0], Operation::Lookup, &targets),
+        (NAMES[1], Operation::Insert, &plain),
+        (NAMES[3], Operation::Remove, &plain),
+        (NAMES[2], Operation::InsertUnique, &unique),
+        (NAMES[3], Operation::Remove, &unique),
     ] {
         let single = || over_keys(mine, |block| operation.singly(filter, block, size)).per_key();
         let burst =
             || over_keys(bursts, |block| operation.in_bursts(filter, block, size)).per_key();
         // Each of the two comes first in every other pass.
         let (single, burst) = if pass.is_multiple_of(2) {
-            let single = single();
-            (single, burst())
+            (single(), burst())
         } else {
             let burst = burst();
             (single(), burst)
         };
-        rounds.note(name(operation, place, size), burst, single);
+        rounds.note(name(what, place, size), burst, single);
     }
 }

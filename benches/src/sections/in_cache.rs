@@ -38,21 +38,25 @@ const REMOVE: &str = "remove, single, in L2";
 /// guira, so the quotient is the multiple of the speed of `sbbf-rs`.
 const HEAD: [&str; 4] = ["one thread", "sbbf-rs, ns", "guira, ns", "of the speed of sbbf-rs"];
 
-/// The table in the L2 cache.
+/// One table, in the cache of this level: 2 or 3.
 #[derive(Default)]
-pub struct InL2(Rounds);
+pub struct InCache<const LEVEL: u32>(Rounds);
 
-/// The table in the L3 cache.
-#[derive(Default)]
-pub struct InL3(Rounds);
-
-impl Section for InL2 {
+impl<const LEVEL: u32> Section for InCache<LEVEL> {
     fn measure(&mut self, bench: &Bench) {
-        measure(bench, ITEMS_IN_L2, &mut self.0);
-        write(bench, &mut self.0);
+        if LEVEL == 2 {
+            measure(bench, ITEMS_IN_L2, &mut self.0);
+            write(bench, &mut self.0);
+        } else {
+            measure(bench, capacity_for(BYTES_IN_L3, Layout::Plain4x16), &mut self.0);
+        }
     }
 
     fn report(&self, results: &mut Results) {
+        if LEVEL == 3 {
+            results.tables.push(("In the L3 cache", self.0.table("in-l3", HEAD, 2)));
+            return;
+        }
         results.tables.push(("In the L2 cache", self.0.table("in-l2", HEAD, 2)));
         for kernel in Kernel::ALL.iter().rev().copied() {
             let worst = self.0.least(|name| name.ends_with(&format!("by {kernel:?}")));
@@ -72,16 +76,6 @@ impl Section for InL2 {
         for name in [INSERT, REMOVE] {
             results.bars.push(Bar::new(name, Nothing, self.0.row(name).base, "ns"));
         }
-    }
-}
-
-impl Section for InL3 {
-    fn measure(&mut self, bench: &Bench) {
-        measure(bench, capacity_for(BYTES_IN_L3, Layout::Plain4x16), &mut self.0);
-    }
-
-    fn report(&self, results: &mut Results) {
-        results.tables.push(("In the L3 cache", self.0.table("in-l3", HEAD, 2)));
     }
 }
 

@@ -26,8 +26,8 @@ pub const SECTIONS: &[Entry] = &[
     ("semi-sorted", "semi-sorted layouts against plain ones", new::<layouts::SemiSorted>),
     ("map", "maps against sets with the same slots per bucket", new::<layouts::Map>),
     ("space", "bits per item and false-positive rate of every layout", new::<layouts::Space>),
-    ("in-l2", "tables of 200 KB: lookups by each kernel, against sbbf-rs", new::<in_cache::InL2>),
-    ("in-l3", "tables of 8 MiB: lookups by each kernel, against sbbf-rs", new::<in_cache::InL3>),
+    ("in-l2", "a table of 200 KB: each kernel, against sbbf-rs", new::<in_cache::InCache<2>>),
+    ("in-l3", "a table of 8 MiB: each kernel, against sbbf-rs", new::<in_cache::InCache<3>>),
     ("bursts", "bursts of 1 to 64 items against single calls", new::<bursts::Bursts>),
     ("two-threads", "two threads against one", new::<two_threads::TwoThreads>),
     ("shared-stage", "two threads on one table, or one each", new::<two_threads::SharedStage>),
@@ -42,11 +42,7 @@ pub const SECTIONS: &[Entry] = &[
     ("stall", "how long writers wait while the filter is copied", new::<copies::Stall>),
     ("loads", "the load at the first refused insert", new::<fullness::Loads>),
     ("capacity", "filters that refuse an item below their capacity", new::<fullness::Capacity>),
-    (
-        LONG,
-        "what src/table/sizing.rs is fitted to: items per small table",
-        new::<fullness::Quantile>,
-    ),
+    (LONG, "items per small table, for src/table/sizing.rs", new::<fullness::Quantile>),
 ];
 
 fn new<S: Section + Default + 'static>() -> Box<dyn Section> {

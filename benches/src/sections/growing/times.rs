@@ -181,24 +181,13 @@ const LONGEST: u64 = 10_000_000_000;
 /// Inserts between two readings of what the thread has used. The slowest insert is one of so many.
 const INTERVAL: usize = 64;
 
-/// What a thread and its filter have used.
-#[derive(Clone, Copy, Debug, Default)]
-struct Used {
-    /// Bytes of the filter.
-    bytes: usize,
-    /// Page faults of the thread.
-    faults: i64,
-    /// How many times the thread had to leave its core.
-    interruptions: i64,
-}
-
 /// Inserts so many items into an empty filter, and times each insert. Returns the 99.9th and the
 /// 99.99th percentile in microseconds, without the time of reading the clock, and the cells of the
 /// table: those of [`LATENCY`] but the first.
 fn time_each(filter: &GrowingFilter, items: u64) -> ([f64; 2], Vec<String>) {
     let mut histogram = histogram();
-    let (mut slowest, mut by_slowest, mut at) = (0, Used::default(), 0);
-    let mut before = Used::now(filter);
+    let (mut slowest, mut by_slowest, mut at) = (0, [0; 3], 0);
+    let mut before = used(filter);
     let mut inserted = 0;
     while inserted < items && !stop::point() {
         let until = items.min(inserted + (1 << 16));
@@ -210,9 +199,10 @@ fn time_each(filter: &GrowingFilter, items: u64) -> ([f64; 2], Vec<String>) {
                     histogram.saturating_record(time);
                     longest = longest.max(time);
                 }
-                let now = Used::now(filter);
+                let now = used(filter);
                 if longest > slowest {
-                    (slowest, by_slowest) = (longest, now.since(before));
+                    slowest = longest;
+                    by_slowest = std::array::from_fn(|nth| now[nth] - before[nth]);
                     at = filter.len() as u64;
                 }
                 before = now;
@@ -230,8 +220,8 @@ fn time_each(filter: &GrowingFilter, items: u64) -> ([f64; 2], Vec<String>) {
     let percentiles = [0.5, 0.999, 0.9999].map(at_share);
     let mut cells: Vec<String> = percentiles.iter().map(|it| format!("{it:.2}")).collect();
     cells.extend([format!("{:.0}", without_clock(slowest)), words(at)]);
-    cells.push((by_slowest.bytes >> 10).to_string());
-    cells.extend([by_slowest.faults, by_slowest.interruptions].map(|it| it.to_string()));
+    let [bytes, faults, interruptions] = by_slowest;
+    cells.extend([bytes >> 10, faults, interruptions].map(|it| it.to_string()));
     // The slowest of as many readings of the clock with nothing in between.
     cells.push(format!("{:.0}", without_clock(idle.max())));
     ([percentiles[1], percentiles[2]], cells)
@@ -247,29 +237,20 @@ fn nanoseconds<T>(work: impl FnOnce() -> T) -> u64 {
     start.elapsed().as_nanos() as u64
 }
 
-impl Used {
-    /// Reads what the calling thread has used so far.
-    fn now(filter: &GrowingFilter) -> Self {
-        let bytes = filter.size_in_bytes();
-        #[cfg(target_os = "linux")]
-        {
-            let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
-            // SAFETY: the call writes the whole structure, for which all zeros are valid, too.
-            let usage = unsafe {
-                libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr());
-                usage.assume_init()
-            };
-            Self { bytes, faults: usage.ru_minflt, interruptions: usage.ru_nivcsw }
-        }
-        #[cfg(not(target_os = "linux"))]
-        Self { bytes, ..Self::default() }
+/// Returns what the calling thread and its filter have used so far: bytes of the filter, page faults
+/// of the thread, and how many times it had to leave its core.
+fn used(filter: &GrowingFilter) -> [i64; 3] {
+    let bytes = filter.size_in_bytes() as i64;
+    #[cfg(target_os = "linux")]
+    {
+        let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+        // SAFETY: the call writes the whole structure, for which all zeros are valid, too.
+        let usage = unsafe {
+            libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr());
+            usage.assume_init()
+        };
+        [bytes, usage.ru_minflt, usage.ru_nivcsw]
     }
-
-    fn since(self, before: Self) -> Self {
-        Self {
-            bytes: self.bytes.saturating_sub(before.bytes),
-            faults: self.faults - before.faults,
-            interruptions: self.interruptions - before.interruptions,
-        }
-    }
+    #[cfg(not(target_os = "linux"))]
+    [bytes, 0, 0]
 }
