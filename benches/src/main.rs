@@ -37,37 +37,27 @@ const QUICK_LIMIT: Duration = Duration::from_secs(110);
 fn main() -> Result<ExitCode> {
     let options = Options::parse();
     if options.list {
-        list();
+        for (name, about, _) in SECTIONS {
+            println!("{name:<20} {about}");
+        }
+        let peers: Vec<&str> = peers::names().collect();
+        println!("\ncrates in the section peers: {}", peers.join(", "));
         return Ok(ExitCode::SUCCESS);
     }
+    let only = &options.only;
+    let mut names = SECTIONS.iter().map(|section| section.0).chain(peers::names());
     anyhow::ensure!(
-        any_wanted(&options.only),
-        "no section and no crate has one of these names: {:?}; see --list",
-        options.only
+        only.is_empty() || names.any(|name| contains_any(name, only)),
+        "no section and no crate has one of these names: {only:?}; see --list"
     );
     stop::on_signals()?;
     if options.quick {
         stop::after(QUICK_LIMIT);
     }
     let output = Output::new(&options)?;
-    output.print_facts();
     let results = run(&options, &output)?;
     output.finish(&results);
     Ok(results.exit_code())
-}
-
-/// Returns whether a section or a crate has one of these names.
-fn any_wanted(only: &[String]) -> bool {
-    let mut names = SECTIONS.iter().map(|section| section.0).chain(peers::names());
-    only.is_empty() || names.any(|name| contains_any(name, only))
-}
-
-/// Prints the names that `--only` takes.
-fn list() {
-    for (name, about, _) in SECTIONS {
-        println!("{name:<20} {about}");
-    }
-    println!("\ncrates in the section peers: {}", peers::names().collect::<Vec<_>>().join(", "));
 }
 
 /// Measures the wanted sections, and writes the report after each of them.

@@ -24,20 +24,17 @@ pub struct Output {
 }
 
 impl Output {
-    /// Creates the folder.
+    /// Creates the folder, and prints machine, compiler, commit and command.
     pub fn new(options: &Options) -> Result<Self> {
         let target = std::env::var_os("CARGO_TARGET_DIR").map_or("target".into(), PathBuf::from);
         let folder = options.output.clone().unwrap_or_else(|| target.join("bench"));
         fs::create_dir_all(&folder)
             .with_context(|| format!("cannot create the folder {}", folder.display()))?;
-        Ok(Self { folder, facts: machine::facts(env!("CARGO_PKG_NAME")) })
-    }
-
-    /// Prints machine, compiler, commit and command.
-    pub fn print_facts(&self) {
-        for (name, fact) in &self.facts {
+        let facts = machine::facts(env!("CARGO_PKG_NAME"));
+        for (name, fact) in &facts {
             println!("{name}: {fact}");
         }
+        Ok(Self { folder, facts })
     }
 
     /// Writes everything measured so far. Files of an earlier run stay where this run has none.

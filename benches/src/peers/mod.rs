@@ -91,10 +91,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     ALL.iter().map(|peer| peer.name)
 }
 
-/// Returns the crate of a name.
-///
-/// # Panics
-/// If there is none.
+/// Returns the crate of a name, and panics if there is none.
 pub fn find(name: &str) -> &'static Candidate {
     ALL.iter().find(|peer| peer.name == name).expect("the name of a compared crate")
 }
