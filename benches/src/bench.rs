@@ -1,14 +1,16 @@
 //! What all sections share: the machine, the sizes and durations, and the results.
 
-use std::{process::ExitCode, time::Duration};
+use std::{
+    fmt::Display,
+    process::ExitCode,
+    time::{Duration, Instant},
+};
 
-use guira::Layout;
 use guira_harness::{Cores, plot::Chart, table::Table};
-use indicatif::ProgressBar;
 
 use crate::{
     bar::Bar,
-    options::{Mode, Options, all_layouts},
+    options::{Mode, Options},
     span::Span,
     stop::{self, Outcome, Reason},
 };
@@ -26,7 +28,8 @@ pub trait Section: Send {
 #[derive(Default)]
 pub struct Results {
     pub bars: Vec<Bar>,
-    pub tables: Vec<Table>,
+    /// Each with its heading.
+    pub tables: Vec<(&'static str, Table)>,
     pub charts: Vec<Chart>,
     /// What is missing, and why.
     pub missing: Vec<String>,
@@ -69,47 +72,32 @@ pub struct Bench {
     pub rounds: usize,
     /// Duration of one figure of threads in one round.
     pub time: Duration,
-    /// Layouts of the sections that measure several.
-    pub layouts: Vec<Layout>,
-    /// The same, and those that only maps have, of the sections that measure how full tables get.
-    pub sized_layouts: Vec<Layout>,
     /// Growths of the section `growing`.
     pub spans: Vec<Span>,
     pub only: Vec<String>,
-    pub progress: ProgressBar,
+    /// The start of the run.
+    pub started: Instant,
 }
 
 impl Bench {
     pub fn new(options: &Options) -> Self {
         let mode = options.mode();
-        let progress = ProgressBar::new_spinner();
-        progress.enable_steady_tick(Duration::from_secs(1));
-        let all = all_layouts();
-        let sized_layouts = if options.layout.is_empty() { &all } else { &options.layout };
-        let layouts = sized_layouts.iter().filter(|layout| Layout::ALL.contains(layout));
-        let milliseconds = options.milliseconds.unwrap_or(mode.pick(50, 300, 1000));
         Self {
             cores: Cores::list(),
             mode,
-            bytes: options.megabytes.unwrap_or(mode.pick(16, 128, 128)) << 20,
+            bytes: mode.pick(16, 128, 128) << 20,
             rounds: mode.pick(1, 3, 7),
-            time: Duration::from_millis(milliseconds),
-            layouts: layouts.copied().collect(),
-            sized_layouts: sized_layouts.clone(),
+            time: Duration::from_millis(mode.pick(50, 300, 1000)),
             spans: if options.grow.is_empty() { usual_spans(mode) } else { options.grow.clone() },
             only: options.only.clone(),
-            progress,
+            started: Instant::now(),
         }
     }
 
     /// Shows what is being measured. The run can stop here.
-    pub fn say(&self, what: impl Into<String>) {
+    pub fn say(&self, what: impl Display) {
         stop::point();
-        let what = what.into();
-        if self.progress.is_hidden() {
-            eprintln!("{what}");
-        }
-        self.progress.set_message(what);
+        eprintln!("{what} (after {:.0} s)", self.started.elapsed().as_secs_f64());
     }
 
     /// Returns whether `--only` names this section or crate.

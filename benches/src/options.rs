@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use clap::Parser;
-use guira::Layout;
 
 use crate::span::Span;
 
@@ -35,7 +34,7 @@ pub struct Options {
     /// Small tables, one round, at most two minutes in all: to see that everything works.
     #[arg(long, conflicts_with = "full")]
     pub quick: bool,
-    /// More rounds, thread counts, loads and sizes, and the fit of the sizes: hours.
+    /// More rounds, and the fit of the sizes: hours.
     #[arg(long)]
     pub full: bool,
     /// Only the sections, or the crates of the section `peers`, whose names contain NAME; see
@@ -45,16 +44,6 @@ pub struct Options {
     /// Prints the names of the sections and of the compared crates.
     #[arg(long)]
     pub list: bool,
-    /// Size of the large tables in MiB, a power of two [default: 128, with --quick 16].
-    #[arg(long, value_name = "N")]
-    pub megabytes: Option<usize>,
-    /// Duration of one figure of threads in one round [default: 300, --quick 50, --full 1000].
-    #[arg(long, value_name = "N")]
-    pub milliseconds: Option<u64>,
-    /// Only these layouts in the sections that measure several: `Plain4x16`, `SemiSorted6x12`, …;
-    /// in `loads`, `capacity` and `quantile` also `Valued3x21`, `Valued2x32`.
-    #[arg(long, value_name = "LAYOUT", value_parser = layout)]
-    pub layout: Vec<Layout>,
     /// A growth that the section `growing` measures, from a first capacity to a number of items:
     /// `4000..8000000`. It can be given several times [default: 1000..100000, 4000..8000000 and
     /// 60000..60000000, with --quick smaller].
@@ -73,18 +62,4 @@ impl Options {
             _ => Mode::Usual,
         }
     }
-}
-
-fn layout(name: &str) -> Result<Layout, String> {
-    let all = all_layouts();
-    // Without the fields.
-    let is_named = |layout: &&Layout| format!("{layout:?}").split(' ').next() == Some(name);
-    all.iter().find(is_named).copied().ok_or_else(|| format!("the layouts are {all:?}"))
-}
-
-/// The layouts without values, and those of maps whose slots no layout without values has. Their
-/// values make no difference to how full tables get, and have 8 bits.
-pub fn all_layouts() -> Vec<Layout> {
-    let of_maps = [3, 2].into_iter().filter_map(|slots| Layout::with_values(slots, 8));
-    Layout::ALL.iter().copied().chain(of_maps).collect()
 }

@@ -1,10 +1,16 @@
-//! Nanoseconds per key of blocks of keys, with the memory floor measured beside them.
+//! The time of some work; nanoseconds per key of blocks of keys; and the operations of filters that
+//! sections time in this way.
 
 use std::{hint::black_box, ops::Range, time::Instant};
 
+use guira::{
+    CuckooFilter, Filter, Hashed, Layout,
+    kind::{Contents, Growth, Set},
+    raw::Kernel,
+};
 use guira_harness::{BATCH, Keys};
 
-use crate::{floor::Floor, stop};
+use crate::stop;
 
 /// Keys of one measured step: enough to outlast noise, few beside the table.
 pub const STEP: u64 = 1 << 20;
@@ -68,37 +74,73 @@ pub fn over_keys<T>(keys: &[u64], mut work: impl FnMut(&[u64]) -> T) -> Clock {
     clock
 }
 
-/// Measures F: nanoseconds per key of two random lines, prefetched in windows of 32.
-pub fn two_lines(floor: &Floor) -> f64 {
-    over_range(Keys::new(77), 0..STEP, |block| floor.read::<2>(block)).per_key()
+/// Returns the milliseconds that some work takes.
+pub fn milliseconds<T>(work: impl FnOnce() -> T) -> f64 {
+    let start = Instant::now();
+    work();
+    1e3 * start.elapsed().as_secs_f64()
 }
 
-/// Measures R: nanoseconds per key of one locked instruction on a random line, not prefetched.
-pub fn locked_line(floor: &Floor) -> f64 {
-    over_range(Keys::new(78), 0..STEP / 4, |block| floor.write_locked(block)).per_key()
+/// Returns the kernels that this machine has, the slowest first.
+pub fn kernels() -> impl Iterator<Item = Kernel> {
+    Kernel::ALL.iter().copied().filter(|kernel| kernel.is_available())
 }
 
-/// A figure in nanoseconds beside its floor.
-#[derive(Clone, Copy, Debug)]
-pub struct Beside {
-    pub nanoseconds: f64,
-    /// Mean of the floor before and after.
-    pub floor: f64,
+/// Builds an empty filter of `Plain4x16` that looks up batches by this kernel.
+pub fn filter_by(kernel: Kernel, capacity: usize) -> CuckooFilter {
+    let builder = CuckooFilter::builder().capacity(capacity).layout(Layout::Plain4x16).seed(1);
+    builder.kernel(kernel).build().expect("memory and the kernel")
 }
 
-impl Beside {
-    /// Measures something between two measurements of a floor.
-    pub fn measure(floor: impl Fn() -> f64, work: impl FnOnce() -> Clock) -> (Self, Clock) {
-        let before = floor();
-        let clock = work();
-        let floor = f64::midpoint(before, floor());
-        (Self { nanoseconds: clock.per_key(), floor }, clock)
-    }
+/// Inserts the keys at a range of indices, in batches.
+pub fn insert_batch<G: Growth>(filter: &Filter<Set, G>, keys: Keys, indices: Range<u64>) -> Clock {
+    over_range(keys, indices, |block| filter.insert_batch(Hashed::slice(block)).expect("room"))
+}
 
-    /// Returns the multiple of the floor.
-    pub fn times(&self) -> f64 {
-        self.nanoseconds / self.floor
-    }
+/// Inserts the keys at a range of indices, one by one.
+pub fn insert_single<G: Growth>(filter: &Filter<Set, G>, keys: Keys, indices: Range<u64>) -> Clock {
+    over_range(keys, indices, |block| {
+        for &key in block {
+            filter.insert(&Hashed(key)).expect("room");
+        }
+    })
+}
+
+/// Looks keys up in batches. Returns also how many of them are found.
+pub fn lookup_batch<C: Contents, G: Growth>(filter: &Filter<C, G>, keys: &[u64]) -> (Clock, usize) {
+    let (mut found, mut count) = ([false; BATCH], 0);
+    let clock = over_keys(keys, |block| {
+        count += filter.contains_batch(Hashed::slice(block), &mut found[..block.len()]);
+    });
+    (clock, count)
+}
+
+/// Looks keys up one by one. Returns also how many of them are found.
+pub fn lookup_single<C: Contents, G: Growth>(
+    filter: &Filter<C, G>,
+    keys: &[u64],
+) -> (Clock, usize) {
+    let mut count = 0;
+    let clock = over_keys(keys, |block| {
+        count += block.iter().filter(|&&key| filter.contains(&Hashed(key))).count();
+    });
+    (clock, count)
+}
+
+/// Removes the keys at a range of indices, which are present, in batches.
+pub fn remove_batch<G: Growth>(filter: &Filter<Set, G>, keys: Keys, indices: Range<u64>) -> Clock {
+    let mut removed = [false; BATCH];
+    over_range(keys, indices, |block| {
+        let count = filter.remove_batch(Hashed::slice(block), &mut removed[..block.len()]);
+        assert_eq!(count, block.len(), "every inserted key can be removed");
+    })
+}
+
+/// Removes the keys at a range of indices, which are present, one by one.
+pub fn remove_single<G: Growth>(filter: &Filter<Set, G>, keys: Keys, indices: Range<u64>) -> Clock {
+    over_range(keys, indices, |block| {
+        assert!(block.iter().all(|&key| filter.remove(&Hashed(key))), "every key is present");
+    })
 }
 
 /// Returns the median; of an even number of figures, the greater one in the middle.
@@ -111,88 +153,35 @@ pub fn median(figures: impl IntoIterator<Item = f64>) -> f64 {
     *figures.select_nth_unstable_by(middle, f64::total_cmp).1
 }
 
-/// Figures of several rounds by name, in order of first appearance.
-#[derive(Default)]
-pub struct Rounds(Vec<(String, Vec<Beside>)>);
-
-impl Rounds {
-    /// Adds the figure of one round.
-    pub fn note(&mut self, name: impl Into<String>, figure: Beside) {
-        let name = name.into();
-        match self.0.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, figures)) => figures.push(figure),
-            None => self.0.push((name, vec![figure])),
-        }
-    }
-
-    /// Returns each name with the medians of nanoseconds, of the floor, and of the multiple of it.
-    pub fn medians(&self) -> impl Iterator<Item = (&str, f64, f64, f64)> {
-        self.0.iter().map(|(name, figures)| {
-            let nanoseconds = median(figures.iter().map(|figure| figure.nanoseconds));
-            let floor = median(figures.iter().map(|figure| figure.floor));
-            (name.as_str(), nanoseconds, floor, median(figures.iter().map(Beside::times)))
-        })
-    }
-
-    /// Returns the median multiple of the floor by name, or NaN.
-    pub fn times(&self, name: &str) -> f64 {
-        self.medians().find(|(known, ..)| *known == name).map_or(f64::NAN, |(.., times)| times)
-    }
-
-    /// Returns the median nanoseconds by name, or NaN.
-    pub fn nanoseconds(&self, name: &str) -> f64 {
-        self.medians().find(|(known, ..)| *known == name).map_or(f64::NAN, |(_, it, ..)| it)
-    }
-}
-
 /// Returns names and ranges of the bands of load, as shares of all inserted items.
-pub fn bands(items: u64) -> impl Iterator<Item = (&'static str, Range<u64>)> {
-    const ENDS: [(u64, &str); 6] = [
-        (0, ""),
-        (50, "0–50 %"),
-        (80, "50–80 %"),
-        (90, "80–90 %"),
-        (95, "90–95 %"),
-        (100, "95–100 %"),
-    ];
-    ENDS.windows(2).map(move |ends| (ends[1].1, items * ends[0].0 / 100..items * ends[1].0 / 100))
+pub fn bands(items: u64) -> impl Iterator<Item = (String, Range<u64>)> {
+    const ENDS: [u64; 6] = [0, 50, 80, 90, 95, 100];
+    ENDS.windows(2).map(move |ends| {
+        let name = format!("{}–{} %", ends[0], ends[1]);
+        (name, items * ends[0] / 100..items * ends[1] / 100)
+    })
 }
-
-/// Middle of each band in per cent, for plots.
-pub const BAND_MIDDLES: [f64; 5] = [25.0, 65.0, 85.0, 92.5, 97.5];
 
 #[cfg(test)]
 mod tests {
-    use super::{BAND_MIDDLES, Beside, Rounds, bands, median};
+    use super::{bands, median};
 
     #[test]
     fn bands_are_adjacent_and_end_at_the_last_item() {
         for items in [5, 99, 1_000_003] {
             let mut until = 0;
-            for ((_, band), middle) in bands(items).zip(BAND_MIDDLES) {
+            for (_, band) in bands(items) {
                 assert_eq!(band.start, until);
-                let found = f64::midpoint(band.start as f64, band.end as f64) / items as f64;
-                assert!((found * 100.0 - middle).abs() <= 100.0 / items as f64);
                 until = band.end;
             }
             assert_eq!(until, items);
         }
+        assert_eq!(bands(200).last(), Some(("95–100 %".into(), 190..200)));
     }
 
     #[test]
     fn the_median_is_the_middle_figure() {
         assert!((median([3.0, 1.0, 2.0]) - 2.0).abs() < 1e-9);
         assert!(median([]).is_nan());
-    }
-
-    #[test]
-    fn rounds_divide_each_figure_by_its_own_floor() {
-        let mut rounds = Rounds::default();
-        for (nanoseconds, floor) in [(10.0, 5.0), (30.0, 10.0), (40.0, 10.0)] {
-            rounds.note("x", Beside { nanoseconds, floor });
-        }
-        assert!((rounds.times("x") - 3.0).abs() < 1e-9);
-        assert!((rounds.nanoseconds("x") - 30.0).abs() < 1e-9);
-        assert!(rounds.times("y").is_nan());
     }
 }

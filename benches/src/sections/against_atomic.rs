@@ -1,17 +1,15 @@
 //! Against `atomic-cuckoo-filter`: every workload that it supports, by one and two threads.
 
-use guira_harness::{
-    BATCH, Keys,
-    table::{Table, cell},
-};
+use guira_harness::{BATCH, Keys};
 
 use crate::{
-    bar::Bar,
+    bar::{Bar, Target::AtLeast},
     bench::{Bench, Results, Section},
     peers::{self, Candidate, Size},
+    rounds::Rounds,
     stop,
     threads::{Population, Shared, Work, throughput, together},
-    timing::{Clock, median, over_range},
+    timing::{Clock, over_range},
 };
 
 /// Per cent of its slots that the other filter can be filled to.
@@ -23,93 +21,71 @@ const LESS: usize = 80;
 /// Numbers of threads, and their names.
 const THREADS: [(usize, &str); 2] = [(1, "one thread"), (2, "two threads")];
 
+/// What is measured while threads fill a filter and remove a tenth.
+const FILLS: [&str; 3] = ["insert, to 94 % of the slots", "insert, the last 5 % of that", "remove"];
+
 /// Size of the small table in bytes: 131 072 slots, which fit an L2 cache.
 const SMALL: usize = 256 << 10;
 
-/// What both filters do at one size.
-#[derive(Default)]
-struct Pair {
-    theirs: Speeds,
-    single: Speeds,
-    batch: Speeds,
-}
+/// End of the names of the workloads that are measured in batches.
+const BATCHES: &str = ", batch";
 
+/// Million operations per second of guira, beside those of the other filter.
 #[derive(Default)]
-pub struct AgainstAtomic(Vec<Pair>);
+pub struct AgainstAtomic(Rounds);
 
 impl Section for AgainstAtomic {
     fn measure(&mut self, bench: &Bench) {
         let guira = peers::find("guira Plain4x16");
         let atomic = peers::find("atomic-cuckoo-filter");
         for bytes in [bench.bytes, SMALL] {
-            self.0.push(Pair::default());
-            let pair = self.0.last_mut().expect("just pushed");
-            workloads(bench, atomic, bytes, false, &mut pair.theirs);
-            workloads(bench, guira, bytes, false, &mut pair.single);
-            workloads(bench, guira, bytes, true, &mut pair.batch);
+            let mut theirs = Rounds::default();
+            workloads(bench, atomic, bytes, false, |name, speed| theirs.note(name, speed, 1.0));
+            for (batches, end) in [(false, ""), (true, BATCHES)] {
+                workloads(bench, guira, bytes, batches, |name, speed| {
+                    let theirs = theirs.row(&name).figure;
+                    self.0.note(format!("{name}{end}"), speed, theirs);
+                });
+            }
         }
     }
 
     fn report(&self, results: &mut Results) {
-        let head =
-            ["workload", "guira, M/s", "in batches", "atomic-cuckoo-filter, M/s", "times", "batch"];
-        let mut table = Table::new("against-atomic-cuckoo-filter", &head);
-        let mut worst = [(f64::NAN, ""), (f64::NAN, "")];
-        for pair in &self.0 {
-            for ((name, single), (_, theirs)) in pair.single.iter().zip(&pair.theirs) {
-                let batch = pair.batch.iter().find(|(known, _)| known == name);
-                let batch = batch.map(|&(_, speed)| speed);
-                let times = [single / theirs, batch.unwrap_or(*single) / theirs];
-                for (worst, times) in worst.iter_mut().zip(times) {
-                    if worst.0.is_nan() || times < worst.0 {
-                        *worst = (times, name);
-                    }
-                }
-                table.push(vec![
-                    name.clone(),
-                    format!("{single:.1}"),
-                    cell(batch, 1),
-                    format!("{theirs:.1}"),
-                    format!("{:.1}", times[0]),
-                    cell(batch.map(|batch| batch / theirs), 1),
-                ]);
-            }
+        let is_single = |name: &str| !name.ends_with(BATCHES);
+        let is_better =
+            |name: &str| !is_single(name) || self.0.row(&format!("{name}{BATCHES}")).times.is_nan();
+        for (how, worst) in
+            [("single", self.0.least(is_single)), ("batch if any", self.0.least(is_better))]
+        {
+            let name = format!("against `atomic-cuckoo-filter`, every workload, {how}");
+            let bar = Bar::new(name, AtLeast(4.0), worst.times, "times its speed");
+            results.bars.push(bar.note(format!("smallest: {}", worst.name)));
         }
-        let [(single, single_at), (batch, batch_at)] = worst;
-        for (name, measured, at) in [
-            ("against `atomic-cuckoo-filter`, every workload, single", single, single_at),
-            ("against `atomic-cuckoo-filter`, every workload, batch if any", batch, batch_at),
-        ] {
-            let bar = Bar::at_least(name, 4.0, measured, "times its speed");
-            results.bars.push(bar.note(format!("smallest: {at}")));
-        }
-        results.tables.push(table);
+        let head = ["workload", "guira, M/s", "atomic-cuckoo-filter, M/s", "times"];
+        let table = self.0.table("against-atomic-cuckoo-filter", head, 1);
+        results.tables.push(("Against atomic-cuckoo-filter", table));
     }
 }
 
-/// Names and speeds of workloads, in million operations per second.
-type Speeds = Vec<(String, f64)>;
-
 /// Measures each workload of one filter; with `batches`, only those that have batches.
-fn workloads(bench: &Bench, peer: &Candidate, bytes: usize, batches: bool, speeds: &mut Speeds) {
+fn workloads(
+    bench: &Bench,
+    peer: &Candidate,
+    bytes: usize,
+    batches: bool,
+    mut note: impl FnMut(String, f64),
+) {
     let size = Size { items: bytes / 2 * FULL / 100, bytes };
     let place = if bytes >> 20 > 0 { format!("{} MiB", bytes >> 20) } else { "256 KiB".into() };
     for (threads, by) in THREADS {
         bench.say(format!("{}, {place}: filled by {threads}", peer.name));
-        let rounds: Vec<[f64; 3]> = (0..if bytes == SMALL { 15 } else { 1 })
-            .map(|_| {
-                let speeds = fill_and_empty(bench, peer, size, threads, batches);
-                // A stop ends the threads' loops early: their speeds mean nothing then.
-                stop::point();
-                speeds
-            })
-            .collect();
-        for (at, what) in ["insert, to 94 % of the slots", "insert, the last 5 % of that", "remove"]
-            .into_iter()
-            .enumerate()
-        {
-            let speed = median(rounds.iter().map(|round| round[at]));
-            speeds.push((format!("{what}, {place}, {by}"), speed));
+        for _ in 0..if bytes == SMALL { 15 } else { 1 } {
+            let speeds = fill_and_empty(bench, peer, size, threads, batches);
+            // A stop ends the threads' loops early: their speeds mean nothing then.
+            stop::point();
+            for (what, speed) in FILLS.into_iter().zip(speeds) {
+                note(format!("{what}, {place}, {by}"), speed);
+            }
         }
     }
     let filter = (peer.build)(size);
@@ -121,7 +97,9 @@ fn workloads(bench: &Bench, peer: &Candidate, bytes: usize, batches: bool, speed
         bench.say(format!("{}, {place}: mixes at {load} %", peer.name));
         if load == FULL {
             let more = (slots * (FULL - LESS) / 100) as u64;
-            Keys::new(6).blocks(0..more, |block| insert(filter, block, batches));
+            Keys::new(6).blocks(0..more, |block| {
+                insert(filter, block, batches);
+            });
         }
         let lookups = [0, 50, 100].map(|present| {
             (format!("lookup, {present} % present"), Work { reads: 100, present, batches })
@@ -133,12 +111,12 @@ fn workloads(bench: &Bench, peer: &Candidate, bytes: usize, batches: bool, speed
                 continue;
             }
             for (threads, by) in THREADS {
-                let run = || {
-                    throughput(filter, &bench.cores, &population, threads, work, bench.time / 3)
-                        .total()
-                };
-                let speed = median((0..bench.rounds).map(|_| run()));
-                speeds.push((format!("{what}, {load} % load, {place}, {by}"), speed));
+                let name = format!("{what}, {load} % load, {place}, {by}");
+                for _ in 0..bench.rounds {
+                    let time = bench.time / 3;
+                    let run = throughput(filter, &bench.cores, &population, threads, work, time);
+                    note(name.clone(), run.total);
+                }
             }
         }
     }
@@ -171,9 +149,9 @@ fn fill_and_empty(
         let gone = over_range(Keys::new(3), all.start..tenth, |block| {
             let mut removed = [false; BATCH];
             if batches {
-                filter.remove_batch(block, &mut removed[..block.len()]);
+                filter.remove_batch(block, &mut removed[..block.len()])
             } else {
-                filter.removes(block);
+                filter.removes(block)
             }
         });
         [start.and(last), last, gone].map(|clock: Clock| 1e3 / clock.per_key())
@@ -181,10 +159,6 @@ fn fill_and_empty(
     speeds.into_iter().fold([0.0; 3], |sum, part| std::array::from_fn(|i| sum[i] + part[i]))
 }
 
-fn insert(filter: &dyn Shared, block: &[u64], batches: bool) {
-    if batches {
-        filter.insert_batch(block);
-    } else {
-        filter.inserts(block);
-    }
+fn insert(filter: &dyn Shared, block: &[u64], batches: bool) -> usize {
+    if batches { filter.insert_batch(block) } else { filter.inserts(block) }
 }

@@ -2,13 +2,13 @@
 //! and in memory.
 
 use guira::{CuckooFilter, Hashed, Insertion, Layout};
-use guira_harness::{self as harness, BATCH, Keys, Pick, capacity_for, table::Table};
+use guira_harness::{self as harness, BATCH, Keys, Pick, capacity_for};
 
 use crate::{
-    bar::Bar,
+    bar::{Bar, Target::AtMost},
     bench::{Bench, Results, Section},
-    timing::{median, over_keys},
-    workload::insert_batch,
+    rounds::Rounds,
+    timing::{insert_batch, over_keys},
 };
 
 /// Items per burst.
@@ -20,7 +20,7 @@ const ITEMS_IN_L2: usize = 100_000;
 /// Largest time of a burst as a multiple of that of single calls: no more, but for the noise.
 const MOST: f64 = 1.05;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 enum Operation {
     Lookup,
     Insert,
@@ -28,31 +28,19 @@ enum Operation {
     Remove,
 }
 
-const OPERATIONS: [Operation; 4] =
-    [Operation::Lookup, Operation::Insert, Operation::InsertUnique, Operation::Remove];
+/// Names of the operations.
+const NAMES: [&str; 4] = ["lookup", "insert", "insert_unique", "remove"];
 
-/// Nanoseconds per item of one operation in one table by one size of bursts, of each pass.
-struct Figures {
-    place: &'static str,
-    operation: Operation,
-    size: usize,
-    single: Vec<f64>,
-    burst: Vec<f64>,
+/// Nanoseconds per item of a burst, beside those of single calls in the same pass.
+#[derive(Default)]
+pub struct Bursts(Rounds);
+
+/// Returns the name of the figures of one operation in one table by one size of bursts.
+fn name(operation: &str, place: &str, size: usize) -> String {
+    format!("{operation}, {place}, bursts of {size}")
 }
 
-#[derive(Default)]
-pub struct Bursts(Vec<Figures>);
-
 impl Operation {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Lookup => "lookup",
-            Self::Insert => "insert",
-            Self::InsertUnique => "insert_unique",
-            Self::Remove => "remove",
-        }
-    }
-
     /// Executes the items of each burst by single calls, and collects the same answers as a call
     /// for the burst. Returns how many items, or bursts of inserts, succeed.
     fn singly(self, filter: &CuckooFilter, keys: &[u64], size: usize) -> usize {
@@ -116,73 +104,46 @@ impl Section for Bursts {
             for size in SIZES {
                 bench.say(format!("bursts of {size} {place}"));
                 for pass in 0..passes as u64 {
-                    measure_pass(self, &filter, place, size, pass, &mut next, (inserted, step));
+                    measure_pass(
+                        &mut self.0,
+                        &filter,
+                        place,
+                        size,
+                        pass,
+                        &mut next,
+                        (inserted, step),
+                    );
                 }
             }
         }
     }
 
     fn report(&self, results: &mut Results) {
-        for (place, operation) in ["in L2", "in memory"]
-            .into_iter()
-            .flat_map(|place| OPERATIONS.map(|operation| (place, operation)))
+        for (place, operation) in
+            ["in L2", "in memory"].into_iter().flat_map(|place| NAMES.map(|name| (place, name)))
         {
-            let rows = || {
-                self.0.iter().filter(move |row| (row.place, row.operation) == (place, operation))
-            };
-            let worst = rows().max_by(|a, b| a.ratio().total_cmp(&b.ratio()));
-            let (ratio, at) = worst.map_or((f64::NAN, 0), |row| (row.ratio(), row.size));
+            let times = |size: &usize| self.0.row(&name(operation, place, *size)).times;
+            let measured = SIZES.into_iter().filter(|size| times(size).is_finite());
+            let worst = measured.max_by(|a, b| times(a).total_cmp(&times(b))).unwrap_or(0);
             // The first size from which on no burst costs more than single calls.
-            let dearer = rows().filter(|row| row.ratio() >= 1.005).map(|row| row.size).max();
+            let dearer = SIZES.into_iter().filter(|size| times(size) >= 1.005).max();
             let even = SIZES.into_iter().find(|&size| Some(size) > dearer);
             let even = even.map_or("none".into(), |size| size.to_string());
-            let name = format!("{}, bursts of any size, {place}", operation.name());
-            results.bars.push(
-                Bar::at_most(name, MOST, ratio, "of single calls")
-                    .note(format!("worst: bursts of {at}; break-even: {even}")),
-            );
+            let name = format!("{operation}, bursts of any size, {place}");
+            let bar = Bar::new(name, AtMost(MOST), times(&worst), "of single calls");
+            results.bars.push(bar.note(format!("worst: bursts of {worst}; break-even: {even}")));
         }
-        let head = ["ns per item", "items per burst", "single calls", "burst", "of single calls"];
-        let mut table = Table::new("bursts", &head);
-        for row in &self.0 {
-            table.push(vec![
-                format!("{}, {}", row.operation.name(), row.place),
-                row.size.to_string(),
-                format!("{:.1}", median(row.single.iter().copied())),
-                format!("{:.1}", median(row.burst.iter().copied())),
-                format!("{:.2}", row.ratio()),
-            ]);
-        }
-        results.tables.push(table);
-    }
-}
-
-impl Figures {
-    /// Returns the median time of bursts as a multiple of that of single calls of the same pass.
-    fn ratio(&self) -> f64 {
-        median(self.single.iter().zip(&self.burst).map(|(single, burst)| burst / single))
-    }
-}
-
-impl Bursts {
-    fn row(&mut self, place: &'static str, operation: Operation, size: usize) -> &mut Figures {
-        let known =
-            |row: &Figures| (row.place, row.operation, row.size) == (place, operation, size);
-        let at = self.0.iter().position(known).unwrap_or_else(|| {
-            let (single, burst) = (Vec::new(), Vec::new());
-            self.0.push(Figures { place, operation, size, single, burst });
-            self.0.len() - 1
-        });
-        &mut self.0[at]
+        let head = ["ns per item", "burst", "single calls", "of single calls"];
+        results.tables.push(("Bursts against single calls", self.0.table("bursts", head, 1)));
     }
 }
 
 /// Measures each operation once, by single calls and by bursts with keys of their own. The number
 /// of items is the same afterwards.
 fn measure_pass(
-    figures: &mut Bursts,
+    rounds: &mut Rounds,
     filter: &CuckooFilter,
-    place: &'static str,
+    place: &str,
     size: usize,
     pass: u64,
     next: &mut u64,
@@ -196,26 +157,23 @@ fn measure_pass(
     };
     let targets = [2 * pass, 2 * pass + 1].map(|seed| keys.pick(step, pick, seed));
     let (plain, unique) = ([fresh(), fresh()], [fresh(), fresh()]);
-    for (operation, [mine, bursts]) in [
-        (Operation::Lookup, &targets),
-        (Operation::Insert, &plain),
-        (Operation::Remove, &plain),
-        (Operation::InsertUnique, &unique),
-        (Operation::Remove, &unique),
+    for (what, operation, [mine, bursts]) in [
+        (NAMES[0], Operation::Lookup, &targets),
+        (NAMES[1], Operation::Insert, &plain),
+        (NAMES[3], Operation::Remove, &plain),
+        (NAMES[2], Operation::InsertUnique, &unique),
+        (NAMES[3], Operation::Remove, &unique),
     ] {
         let single = || over_keys(mine, |block| operation.singly(filter, block, size)).per_key();
         let burst =
             || over_keys(bursts, |block| operation.in_bursts(filter, block, size)).per_key();
         // Each of the two comes first in every other pass.
         let (single, burst) = if pass.is_multiple_of(2) {
-            let single = single();
-            (single, burst())
+            (single(), burst())
         } else {
             let burst = burst();
             (single(), burst)
         };
-        let row = figures.row(place, operation, size);
-        row.single.push(single);
-        row.burst.push(burst);
+        rounds.note(name(what, place, size), burst, single);
     }
 }

@@ -2,14 +2,17 @@
 //! memory and the same keys, and single writes.
 
 use guira::{Hashed, Layout, raw::Kernel};
-use guira_harness::{BATCH, Keys, Pick, capacity_for, filter, table::Table};
+use guira_harness::{BATCH, Keys, Pick, capacity_for, filter};
 
 use crate::{
-    bar::Bar,
+    bar::{
+        Bar,
+        Target::{AtLeast, Nothing},
+    },
     bench::{Bench, Results, Section},
     peers::Sbbf,
-    timing::{median, over_keys},
-    workload::{filter_by, insert_batch, insert_single, kernels, remove_single},
+    rounds::Rounds,
+    timing::{filter_by, insert_batch, insert_single, kernels, median, over_keys, remove_single},
 };
 
 /// Capacity of the table in the L2 cache: 200 KB.
@@ -27,72 +30,57 @@ const PASSES: usize = 20;
 /// Keys of one pass of writes.
 const WRITES: u64 = 10_000;
 
-/// Medians in nanoseconds at one share of present keys, by one kernel.
-struct Row {
-    present: u32,
-    kernel: Kernel,
-    batch: f64,
-    single: f64,
-    sbbf: f64,
-    /// Median ratio of the time of `sbbf-rs` to that of guira's batches.
-    share: f64,
-}
+/// Names of the single writes in the L2 cache.
+const INSERT: &str = "insert, single, with room, in L2";
+const REMOVE: &str = "remove, single, in L2";
 
-/// The table in the L2 cache.
+/// Heads of the tables. The figure of a kernel is the time of `sbbf-rs`, and its base is that of
+/// guira, so the quotient is the multiple of the speed of `sbbf-rs`.
+const HEAD: [&str; 4] = ["one thread", "sbbf-rs, ns", "guira, ns", "of the speed of sbbf-rs"];
+
+/// One table, in the cache of this level: 2 or 3.
 #[derive(Default)]
-pub struct InL2 {
-    lookups: Vec<Row>,
-    /// Nanoseconds of a single insert with room, and of a single removal.
-    writes: Vec<(f64, f64)>,
-}
+pub struct InCache<const LEVEL: u32>(Rounds);
 
-/// The table in the L3 cache.
-#[derive(Default)]
-pub struct InL3(Vec<Row>);
-
-impl Section for InL2 {
+impl<const LEVEL: u32> Section for InCache<LEVEL> {
     fn measure(&mut self, bench: &Bench) {
-        measure(bench, ITEMS_IN_L2, &mut self.lookups);
-        write(bench, &mut self.writes);
+        if LEVEL == 2 {
+            measure(bench, ITEMS_IN_L2, &mut self.0);
+            write(bench, &mut self.0);
+        } else {
+            measure(bench, capacity_for(BYTES_IN_L3, Layout::Plain4x16), &mut self.0);
+        }
     }
 
     fn report(&self, results: &mut Results) {
-        results.tables.push(table("in-l2", "in L2, % present", &self.lookups));
+        if LEVEL == 3 {
+            results.tables.push(("In the L3 cache", self.0.table("in-l3", HEAD, 2)));
+            return;
+        }
+        results.tables.push(("In the L2 cache", self.0.table("in-l2", HEAD, 2)));
         for kernel in Kernel::ALL.iter().rev().copied() {
-            let rows = self.lookups.iter().filter(|row| row.kernel == kernel);
-            let worst = rows.min_by(|a, b| a.share.total_cmp(&b.share));
-            let (share, at) = worst.map_or((f64::NAN, 0), |row| (row.share, row.present));
+            let worst = self.0.least(|name| name.ends_with(&format!("by {kernel:?}")));
             let name = format!("lookup, batch by {kernel:?}, 100,000 keys in L2");
-            let unit = "of sbbf-rs";
-            let note = format!("worst of 0, 50, 100 % present: at {at} %");
+            let target = match kernel {
+                Kernel::Avx512 => AtLeast(0.95),
+                Kernel::Avx2 => AtLeast(0.6),
+                _ => Nothing,
+            };
+            let note = format!("worst of 0, 50, 100 % present: {}", worst.name);
+            let bar = Bar::new(name, target, worst.times, "of sbbf-rs").note(note);
             results.bars.push(match kernel {
-                Kernel::Avx512 => Bar::at_least(name, 0.95, share, unit).note(note).goal(1.15),
-                Kernel::Avx2 => Bar::at_least(name, 0.6, share, unit).note(note),
-                _ => Bar::figure(name, share, unit).note(note),
+                Kernel::Avx512 => bar.goal(AtLeast(1.15)),
+                _ => bar,
             });
         }
-        let medians =
-            (median(self.writes.iter().map(|it| it.0)), median(self.writes.iter().map(|it| it.1)));
-        for (name, nanoseconds) in
-            [("insert, single, with room, in L2", medians.0), ("remove, single, in L2", medians.1)]
-        {
-            results.bars.push(Bar::figure(name, nanoseconds, "ns"));
+        for name in [INSERT, REMOVE] {
+            results.bars.push(Bar::new(name, Nothing, self.0.row(name).base, "ns"));
         }
-    }
-}
-
-impl Section for InL3 {
-    fn measure(&mut self, bench: &Bench) {
-        measure(bench, capacity_for(BYTES_IN_L3, Layout::Plain4x16), &mut self.0);
-    }
-
-    fn report(&self, results: &mut Results) {
-        results.tables.push(table("in-l3", "in L3, % present", &self.0));
     }
 }
 
 /// Measures lookups by each kernel and by `sbbf-rs`, alternately.
-fn measure(bench: &Bench, items: usize, rows: &mut Vec<Row>) {
+fn measure(bench: &Bench, items: usize, rounds: &mut Rounds) {
     bench.cores.pin(1);
     let filters: Vec<_> = kernels().map(|kernel| (kernel, filter_by(kernel, items))).collect();
     let mut sbbf = Sbbf::new(filters[0].1.size_in_bytes());
@@ -110,33 +98,26 @@ fn measure(bench: &Bench, items: usize, rows: &mut Vec<Row>) {
             });
             median(passes)
         };
-        let mut batches = vec![Vec::new(); filters.len()];
-        let (mut single, mut other) = (Vec::new(), Vec::new());
         for _ in 0..3 * bench.rounds {
-            other.push(pass(&mut |keys, _| keys.iter().filter(|&&key| sbbf.contains(key)).count()));
-            for ((_, filter), batch) in filters.iter().zip(&mut batches) {
-                batch.push(pass(&mut |keys, found| {
-                    filter.contains_batch(Hashed::slice(keys), found)
-                }));
+            let other = pass(&mut |keys, _| keys.iter().filter(|&&key| sbbf.contains(key)).count());
+            for (kernel, filter) in &filters {
+                let batch =
+                    pass(&mut |keys, found| filter.contains_batch(Hashed::slice(keys), found));
+                rounds.note(format!("{present} % present, batch by {kernel:?}"), other, batch);
             }
             // A single lookup does not depend on the kernel.
             let filter = &filters[0].1;
-            single.push(pass(&mut |keys, _| {
+            let single = pass(&mut |keys, _| {
                 keys.iter().filter(|&&key| filter.contains(&Hashed(key))).count()
-            }));
-        }
-        let sbbf = median(other.iter().copied());
-        let single = median(single);
-        for (&(kernel, _), batch) in filters.iter().zip(batches) {
-            let share = median(batch.iter().zip(&other).map(|(guira, sbbf)| sbbf / guira));
-            rows.push(Row { present, kernel, batch: median(batch), single, sbbf, share });
+            });
+            rounds.note(format!("{present} % present, single"), other, single);
         }
     }
 }
 
 /// Measures single writes from half of the capacity upwards. Each pass inserts new keys and
 /// removes them.
-fn write(bench: &Bench, figures: &mut Vec<(f64, f64)>) {
+fn write(bench: &Bench, rounds: &mut Rounds) {
     let filter = filter(ITEMS_IN_L2, Layout::Plain4x16);
     let keys = Keys::new(2);
     let mut next = ITEMS_IN_L2 as u64 / 2;
@@ -149,25 +130,7 @@ fn write(bench: &Bench, figures: &mut Vec<(f64, f64)>) {
             inserts.push(insert_single(&filter, keys, range.clone()).per_key());
             removals.push(remove_single(&filter, keys, range).per_key());
         }
-        figures.push((median(inserts), median(removals)));
+        rounds.note(INSERT, f64::NAN, median(inserts));
+        rounds.note(REMOVE, f64::NAN, median(removals));
     }
-}
-
-fn table(name: &'static str, first: &str, rows: &[Row]) -> Table {
-    let head = [
-        first,
-        "kernel",
-        "guira batch, ns",
-        "guira single, ns",
-        "sbbf-rs, ns",
-        "of sbbf-rs, batch",
-    ];
-    let mut table = Table::new(name, &head);
-    for row in rows {
-        let mut cells = vec![row.present.to_string(), format!("{:?}", row.kernel)];
-        let figures = [row.batch, row.single, row.sbbf, row.share];
-        cells.extend(figures.map(|figure| format!("{figure:.2}")));
-        table.push(cells);
-    }
-    table
 }

@@ -1,95 +1,50 @@
 //! The sections of the report: each measures one thing, and nothing is measured by two.
 
 mod against_atomic;
-mod beside;
 mod bursts;
-mod comparison;
+mod copies;
 mod expiring;
-mod fits;
+mod fullness;
 mod growing;
 mod in_cache;
-mod loads;
-mod map;
+mod layouts;
 mod one_thread;
 mod peers;
-mod semi_sorted;
-mod shared;
-mod shared_stage;
-mod snapshot;
-mod space;
-mod stall;
 mod two_threads;
 
-use crate::{bench::Section, options::Mode};
+use crate::bench::Section;
 
-/// A section before it runs.
-pub struct Entry {
-    /// The name that `--only` takes.
-    pub name: &'static str,
-    /// What it measures.
-    pub about: &'static str,
-    /// Builds it.
-    pub new: fn() -> Box<dyn Section>,
-    /// Runs only with `--full` or when named.
-    is_long: bool,
-}
+/// The name that `--only` takes, what the section measures, and how it is built.
+pub type Entry = (&'static str, &'static str, fn() -> Box<dyn Section>);
 
-impl Entry {
-    /// Returns whether it runs without being named.
-    pub fn is_usual(&self, mode: Mode) -> bool {
-        !self.is_long || mode == Mode::Full
-    }
-}
-
-macro_rules! entry {
-    ($name:literal, $section:ty, $about:literal) => {
-        Entry {
-            name: $name,
-            about: $about,
-            new: || Box::new(<$section>::default()),
-            is_long: false,
-        }
-    };
-}
+/// The section that runs only with `--full` or when named.
+pub const LONG: &str = "quantile";
 
 /// All sections, in the order of the report.
 pub const SECTIONS: &[Entry] = &[
-    entry!("one-thread", one_thread::OneThread, "single and batch operations against the floor"),
-    entry!("semi-sorted", semi_sorted::SemiSorted, "semi-sorted layouts against plain ones"),
-    entry!("map", map::Map, "maps against sets with the same slots per bucket"),
-    entry!("space", space::Space, "bits per item and false-positive rate of every layout"),
-    entry!(
-        "in-l2",
-        in_cache::InL2,
-        "one thread in a table of 200 KB; lookups by each kernel, against sbbf-rs"
-    ),
-    entry!("in-l3", in_cache::InL3, "lookups by each kernel in a table of 8 MiB, against sbbf-rs"),
-    entry!("bursts", bursts::Bursts, "bursts of 1 to 64 items against single calls"),
-    entry!("two-threads", two_threads::TwoThreads, "two threads against one"),
-    entry!(
-        "shared-stage",
-        shared_stage::SharedStage,
-        "a stage of a pipeline: two threads on one table, or one each"
-    ),
-    entry!("beside", beside::Beside, "a reader that must not miss, beside a writer"),
-    entry!("atomic", against_atomic::AgainstAtomic, "every workload of atomic-cuckoo-filter"),
-    entry!("peers", peers::Peers, "every crate: memory, rate, speed, threads, latency"),
-    entry!("growing", growing::Growing, "a filter that has grown, against one built for its items"),
-    entry!(
-        "expiring",
-        expiring::Expiring,
-        "items that expire: operations, lookups beside sweeps, bits per item"
-    ),
-    entry!("snapshot", snapshot::Snapshot, "saving and loading against plain files"),
-    entry!("stall", stall::Stall, "how long writers wait while the filter is copied"),
-    entry!("loads", loads::Loads, "the load at the first refused insert"),
-    entry!("capacity", fits::Capacity, "filters that refuse an item below their capacity"),
-    Entry {
-        is_long: true,
-        ..entry!(
-            "quantile",
-            fits::Quantile,
-            "what src/table/sizing.rs is fitted to: items per small table"
-        )
-    },
+    ("one-thread", "single and batch operations against the floor", new::<one_thread::OneThread>),
+    ("semi-sorted", "semi-sorted layouts against plain ones", new::<layouts::SemiSorted>),
+    ("map", "maps against sets with the same slots per bucket", new::<layouts::Map>),
+    ("space", "bits per item and false-positive rate of every layout", new::<layouts::Space>),
+    ("in-l2", "a table of 200 KB: each kernel, against sbbf-rs", new::<in_cache::InCache<2>>),
+    ("in-l3", "a table of 8 MiB: each kernel, against sbbf-rs", new::<in_cache::InCache<3>>),
+    ("bursts", "bursts of 1 to 64 items against single calls", new::<bursts::Bursts>),
+    ("two-threads", "two threads against one", new::<two_threads::TwoThreads>),
+    ("shared-stage", "two threads on one table, or one each", new::<two_threads::SharedStage>),
+    ("beside", "a reader that must not miss, beside a writer", new::<two_threads::Beside>),
+    ("atomic", "workloads of atomic-cuckoo-filter", new::<against_atomic::AgainstAtomic>),
+    ("peers", "every crate: memory, rate, speed, threads, latency", new::<peers::Peers>),
+    ("growing", "a filter that has grown, against one built", new::<growing::Growing>),
+    ("expiring-operations", "items that expire, at 90 % load", new::<expiring::Operations>),
+    ("expiring-sweeps", "lookups beside sweeps, and generations", new::<expiring::Sweeps>),
+    ("expiring-space", "bits per item whose window is remembered", new::<expiring::Space>),
+    ("snapshot", "saving and loading against plain files", new::<copies::Snapshot>),
+    ("stall", "how long writers wait while the filter is copied", new::<copies::Stall>),
+    ("loads", "the load at the first refused insert", new::<fullness::Loads>),
+    ("capacity", "filters that refuse an item below their capacity", new::<fullness::Capacity>),
+    (LONG, "items per small table, for src/table/sizing.rs", new::<fullness::Quantile>),
 ];
+
+fn new<S: Section + Default + 'static>() -> Box<dyn Section> {
+    Box::<S>::default()
+}

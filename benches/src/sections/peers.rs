@@ -1,5 +1,5 @@
 //! Every crate with the same keys in the same run: memory, false-positive rate, and speed by one
-//! thread, with a million items and in memory; and by several threads, in `shared`.
+//! thread, with a million items and in memory; and by two threads, and beside writers.
 
 use guira_harness::{
     BATCH, Keys,
@@ -7,17 +7,14 @@ use guira_harness::{
     table::{Table, cell},
 };
 
-use super::{
-    comparison::{self, Row},
-    shared::{SharedFigures, most_threads},
-};
 use crate::{
     bench::{Bench, Results, Section},
     memory,
     peers::{self, Candidate, Peer, Size},
+    rounds::Rounds,
     stop,
-    threads::Population,
-    timing::{BAND_MIDDLES, Clock, PRESENT, STEP, bands, median, over_keys, over_range},
+    threads::{Population, Reading, Shared, Work, beside, throughput},
+    timing::{Clock, PRESENT, STEP, bands, median, over_keys, over_range},
 };
 
 /// Lookups of absent keys behind one false-positive rate.
@@ -26,15 +23,36 @@ const LOOKUPS: usize = 1 << 24;
 /// Size of the tables with a million items, in bytes.
 const SMALL: usize = 2 << 20;
 
+/// Number of threads that have keys of their own in each filter.
+const POPULATIONS: usize = 4;
+
 /// The keys of all crates.
 const KEYS: Keys = Keys::new(11);
 
+/// Names of the two sizes.
+const SIZES: [&str; 2] = ["1 M items", "memory"];
+
+/// Figures in the table, with their digits; times are nanoseconds per key.
+const COLUMNS: [(&str, usize); 8] = [
+    ("bits per item", 1),
+    ("false positives, %", 4),
+    ("refused items", 0),
+    ("insert", 1),
+    ("lookup, 100 % present", 1),
+    ("lookup, 50 % present", 1),
+    ("lookup, 0 % present", 1),
+    ("remove", 1),
+];
+
+/// Name of the speed of two threads, half of whose operations are writes, beside that of one.
+const TWO: &str = "2 threads : 1, half writes";
+
+/// Largest number of writers beside the reader.
+const MAX_WRITERS: usize = 2;
+
+/// Figures by name, most without a base; NaN where a crate has no such operation.
 #[derive(Default)]
-pub struct Peers {
-    small: Vec<Row>,
-    memory: Vec<Row>,
-    shared: SharedFigures,
-}
+pub struct Peers(Rounds);
 
 impl Section for Peers {
     fn measure(&mut self, bench: &Bench) {
@@ -43,67 +61,157 @@ impl Section for Peers {
         for peer in available.filter(|peer| !named || bench.is_named(peer.name)) {
             bench.say(peer.name);
             for batches in [false, true] {
-                if peer.is_variant && !batches {
+                if peer.kernel.is_some() && !batches {
                     continue;
                 }
-                let rounds = bench.mode.pick(1, 3, 7);
-                let rounds: Option<Vec<Row>> =
-                    (0..rounds).map(|_| one_thread(bench, peer, SMALL, batches, None)).collect();
-                let Some(rounds) = rounds else { continue };
-                self.small.extend(medians(rounds));
-                let shared = (!batches).then_some(&mut self.shared);
-                self.memory.extend(one_thread(bench, peer, bench.bytes, batches, shared));
+                for _ in 0..bench.rounds {
+                    self.one_thread(bench, peer, SIZES[0], SMALL, batches);
+                }
+                self.one_thread(bench, peer, SIZES[1], bench.bytes, batches);
             }
         }
     }
 
     fn report(&self, results: &mut Results) {
-        results.tables.push(comparison::table(&self.small, &self.memory, &self.shared));
-        results.tables.push(table("peers-small", &self.small));
-        results.tables.push(table("peers", &self.memory));
+        results.tables.push(("Comparison with other crates", self.comparison()));
         self.add_charts(results);
-        self.shared.report(results);
     }
 }
 
-/// Measures one crate at one size, and, with `shared`, by several threads. Returns `None` if it has
-/// no batches.
-fn one_thread(
-    bench: &Bench,
-    peer: &'static Candidate,
-    bytes: usize,
-    batches: bool,
-    shared: Option<&mut SharedFigures>,
-) -> Option<Row> {
-    // Whole keys take some sixteen times the memory of a fingerprint.
-    let fewer = if peer.is_set && bytes > SMALL { 16 } else { 1 };
-    let items = bytes / 2 * 94 / 100 / fewer;
-    let population = Population::new(KEYS, items as u64, most_threads(bench));
-    let before = memory::held();
-    let mut filter = (peer.build)(Size { items, bytes });
-    if batches && filter.lookup_batch(&[], &mut []).is_none() {
-        return None;
-    }
-    bench.cores.pin(1);
-    let mut row = fill(filter.as_mut(), peer, &population, items, before, batches);
-    look_up(filter.as_ref(), &population, batches, &mut row);
-    if let (Some(figures), Some(filter)) = (shared, filter.shared()) {
-        figures.measure(bench, peer, filter, &population);
+/// Returns the name of a crate, and whether it works in batches.
+fn row(peer: &Candidate, batches: bool) -> String {
+    if batches { format!("{}, batch", peer.name) } else { peer.name.to_string() }
+}
+
+impl Peers {
+    /// Measures one crate at one size, unless it has no batches; in memory, by several threads too.
+    fn one_thread(
+        &mut self,
+        bench: &Bench,
+        peer: &'static Candidate,
+        size: &str,
+        bytes: usize,
+        batches: bool,
+    ) {
+        // Whole keys take some sixteen times the memory of a fingerprint.
+        let fewer = if peer.is_set && bytes > SMALL { 16 } else { 1 };
+        let items = bytes / 2 * 94 / 100 / fewer;
+        let population = Population::new(KEYS, items as u64, POPULATIONS);
+        let before = memory::held();
+        let mut filter = (peer.build)(Size { items, bytes });
+        if batches && filter.lookup_batch(&[], &mut []).is_none() {
+            return;
+        }
         bench.cores.pin(1);
+        let row = row(peer, batches);
+        let note = |figures: &mut Rounds, what: &str, figure| {
+            figures.note(format!("{row}, {size}: {what}"), figure, f64::NAN);
+        };
+        let figures = &mut self.0;
+        fill(filter.as_mut(), &population, items, before, batches, &mut |what, figure| {
+            note(figures, what, figure);
+        });
+        look_up(filter.as_ref(), &population, batches, &mut |what, figure| {
+            note(figures, what, figure);
+        });
+        if bytes > SMALL
+            && !batches
+            && let Some(filter) = filter.shared()
+        {
+            share(figures, bench, peer, filter, &population);
+            bench.cores.pin(1);
+        }
+        note(figures, "remove", remove(filter.as_mut(), &population, batches));
     }
-    row.remove = remove(filter.as_mut(), &population, batches);
-    Some(row)
+
+    /// Returns a figure, or NaN.
+    fn figure(&self, row: &str, size: &str, what: &str) -> f64 {
+        self.0.row(&format!("{row}, {size}: {what}")).figure
+    }
+
+    /// Returns the crates that were measured, singly and in batches.
+    fn measured(&self) -> impl Iterator<Item = (&'static Candidate, bool, String)> {
+        let all = peers::ALL.iter().flat_map(|peer| [(peer, false), (peer, true)]);
+        let all = all.map(|(peer, batches)| (peer, batches, row(peer, batches)));
+        all.filter(|(.., row)| self.figure(row, SIZES[0], COLUMNS[0].0).is_finite())
+    }
+
+    fn comparison(&self) -> Table {
+        let columns = || SIZES.into_iter().flat_map(|size| COLUMNS.map(|column| (size, column)));
+        let figures = columns().map(|(size, (what, _))| format!("{size}: {what}"));
+        let head = ["crate", "concurrent writes"].map(String::from).into_iter();
+        let head: Vec<String> = head.chain(figures).chain([TWO.into()]).collect();
+        let mut table =
+            Table::new("comparison", &head.iter().map(String::as_str).collect::<Vec<_>>());
+        for (peer, batches, row) in self.measured() {
+            let mut cells = vec![row.clone(), peer.writes.into()];
+            cells.extend(
+                columns().map(|(size, (what, digits))| {
+                    cell(Some(self.figure(&row, size, what)), digits)
+                }),
+            );
+            let of_one = self.0.row(&format!("{}: {TWO}", peer.name)).times;
+            cells.push(cell(Some(of_one).filter(|_| !batches), 2));
+            table.push(cells);
+        }
+        table
+    }
+
+    fn add_charts(&self, results: &mut Results) {
+        let mut lookups = Chart::new("lookups-by-presence", "Lookups by presence, one thread")
+            .x("present keys (%)")
+            .y("time per lookup (ns)");
+        let mut inserts = Chart::new("inserts-by-load", "Inserts by load, one thread")
+            .x("load (% of the items)")
+            .y("time per insert (ns)")
+            .log_y();
+        // Locked filters are for several threads; guira's kernels differ only in lookups.
+        let is_shown = |peer: &Candidate| peer.writes != peers::LOCKED && peer.kernel.is_none();
+        for (peer, batches, row) in self.measured().filter(|it| is_shown(it.0)) {
+            let look = if batches { peer.look.variant() } else { peer.look };
+            let figure = |what: String| self.figure(&row, SIZES[1], &what);
+            let points = PRESENT.map(|present| {
+                (f64::from(present), figure(format!("lookup, {present} % present")))
+            });
+            lookups.push(Series::new(look, &row, points.to_vec()));
+            let points = bands(100).map(|(name, band)| {
+                let middle = f64::midpoint(band.start as f64, band.end as f64);
+                (middle, figure(format!("insert {name}")))
+            });
+            let points: Vec<(f64, f64)> = points.collect();
+            if points[0].1.is_finite() {
+                inserts.push(Series::new(look, &row, points));
+            }
+        }
+        let title = "A lookup beside writers, 99.9th percentile";
+        let mut latencies = Chart::new("latency-beside-writers-p999", title)
+            .x("writers beside the reader")
+            .whole_x()
+            .y("latency (ns)")
+            .log_y();
+        for (peer, ..) in self.measured().filter(|it| !it.1) {
+            let points = (0..=MAX_WRITERS).map(|writers| {
+                let name = format!("{}: {writers} writers", peer.name);
+                (writers as f64, self.0.row(&name).figure)
+            });
+            let points: Vec<(f64, f64)> = points.collect();
+            if points[0].1.is_finite() {
+                latencies.push(Series::new(peer.look, peer.name, points));
+            }
+        }
+        results.charts.extend([lookups, inserts, latencies]);
+    }
 }
 
 /// Inserts all keys of the population.
 fn fill(
     filter: &mut dyn Peer,
-    peer: &'static Candidate,
     population: &Population,
     items: usize,
     held_before: isize,
     batches: bool,
-) -> Row {
+    note: &mut dyn FnMut(&str, f64),
+) {
     let mut clocks = [Clock::default(); 5];
     let ends: Vec<u64> = bands(items as u64).map(|(_, band)| band.end).collect();
     let (mut inserted, mut fitted, mut can_insert) = (0, 0, true);
@@ -117,39 +225,32 @@ fn fill(
         can_insert &= result.is_some();
         inserted += block.len() as u64;
     });
-    let whole = clocks.into_iter().fold(Clock::default(), Clock::and).per_key();
-    let mut row = Row {
-        peer,
-        batches,
-        items,
-        bits_per_item: 0.0,
-        false_positive_rate: 0.0,
-        refused: 0,
-        insert: None,
-        insert_by_band: None,
-        lookups: [0.0; 5],
-        remove: None,
-    };
     let mut held = memory::held() - held_before;
     if can_insert {
-        row.refused = inserted as usize - fitted;
-        row.insert = Some(whole);
-        row.insert_by_band = Some(clocks.map(|clock| clock.per_key()));
+        note("refused items", (inserted as usize - fitted) as f64);
+        note("insert", clocks.into_iter().fold(Clock::default(), Clock::and).per_key());
+        for ((band, _), clock) in bands(items as u64).zip(clocks) {
+            note(&format!("insert {band}"), clock.per_key());
+        }
     } else {
         let mut keys = Vec::with_capacity(items);
         population.blocks(|block| keys.extend_from_slice(block));
         let mut clock = Clock::default();
         let before = memory::held();
         if clock.time(&keys, |keys| filter.make(keys)).is_some() {
-            row.insert = Some(clock.per_key());
+            note("insert", clock.per_key());
         }
         held = memory::held() - before;
     }
-    row.bits_per_item = held as f64 * 8.0 / inserted as f64;
-    row
+    note("bits per item", held as f64 * 8.0 / inserted as f64);
 }
 
-fn look_up(filter: &dyn Peer, population: &Population, batches: bool, row: &mut Row) {
+fn look_up(
+    filter: &dyn Peer,
+    population: &Population,
+    batches: bool,
+    note: &mut dyn FnMut(&str, f64),
+) {
     let mut found = [false; BATCH];
     let mut look = |block: &[u64]| {
         if batches {
@@ -158,17 +259,18 @@ fn look_up(filter: &dyn Peer, population: &Population, batches: bool, row: &mut 
             filter.lookups(block)
         }
     };
-    for (time, present) in row.lookups.iter_mut().zip(PRESENT) {
+    for present in PRESENT {
         let targets = population.reads(0, present);
-        *time = median((0..3).map(|_| over_keys(&targets, &mut look).per_key()));
+        let time = median((0..3).map(|_| over_keys(&targets, &mut look).per_key()));
+        note(&format!("lookup, {present} % present"), time);
     }
     let mut hits = 0;
     over_range(KEYS, 1 << 63..(1 << 63) + LOOKUPS as u64, |block| hits += look(block));
-    row.false_positive_rate = hits as f64 / LOOKUPS as f64;
+    note("false positives, %", 100.0 * hits as f64 / LOOKUPS as f64);
 }
 
-/// Removes keys that no thread has changed.
-fn remove(filter: &mut dyn Peer, population: &Population, batches: bool) -> Option<f64> {
+/// Removes keys that no thread has changed. Returns nanoseconds per key, or NaN.
+fn remove(filter: &mut dyn Peer, population: &Population, batches: bool) -> f64 {
     let mine = population.indices(0);
     let until = mine.start + STEP.min((mine.end - mine.start) / 2);
     let (mut removed, mut can_remove) = ([false; BATCH], true);
@@ -180,92 +282,31 @@ fn remove(filter: &mut dyn Peer, population: &Population, batches: bool) -> Opti
         };
         can_remove &= result.is_some();
     });
-    can_remove.then(|| clock.per_key())
+    if can_remove { clock.per_key() } else { f64::NAN }
 }
 
-/// Returns the medians of several rounds of one crate.
-fn medians(rounds: Vec<Row>) -> Option<Row> {
-    let of = |figure: &dyn Fn(&Row) -> Option<f64>| {
-        let figures: Option<Vec<f64>> = rounds.iter().map(figure).collect();
-        figures.map(median)
-    };
-    let insert = of(&|row| row.insert);
-    let remove = of(&|row| row.remove);
-    let band = |nth: usize| of(&|row| Some(row.insert_by_band?[nth]));
-    let bands = [0, 1, 2, 3, 4].map(band);
-    let lookups = [0, 1, 2, 3, 4].map(|nth| of(&|row| Some(row.lookups[nth])).unwrap_or(f64::NAN));
-    let insert_by_band =
-        bands.iter().all(Option::is_some).then(|| bands.map(|band| band.unwrap_or(f64::NAN)));
-    let last = rounds.into_iter().last()?;
-    Some(Row { insert, insert_by_band, lookups, remove, ..last })
-}
-
-fn table(name: &'static str, rows: &[Row]) -> Table {
-    let head = [
-        "one thread, ns",
-        "items",
-        "bits per item",
-        "false positives, %",
-        "refused",
-        "insert, all",
-        "insert, last 5 %",
-        "lookup, 0 % present",
-        "50 %",
-        "100 %",
-        "remove",
-    ];
-    let mut table = Table::new(name, &head);
-    for row in rows {
-        table.push(vec![
-            row.name(),
-            row.items.to_string(),
-            format!("{:.1}", row.bits_per_item),
-            format!("{:.4}", row.false_positive_rate * 100.0),
-            row.refused.to_string(),
-            cell(row.insert, 1),
-            cell(row.insert_by_band.map(|bands| bands[4]), 1),
-            cell(Some(row.lookups[0]), 1),
-            cell(Some(row.lookups[2]), 1),
-            cell(Some(row.lookups[4]), 1),
-            cell(row.remove, 1),
-        ]);
+/// Measures a filter that holds the population by two threads against one, half of their operations
+/// writes, and the latency of one reader's lookups beside writers.
+fn share(
+    figures: &mut Rounds,
+    bench: &Bench,
+    peer: &Candidate,
+    filter: &dyn Shared,
+    population: &Population,
+) {
+    if !filter.can_remove() {
+        return;
     }
-    table
-}
-
-impl Peers {
-    fn add_charts(&self, results: &mut Results) {
-        let mut lookups = Chart::new("lookups-by-presence", "Lookups by presence, one thread")
-            .x("present keys (%)")
-            .y("time per lookup (ns)");
-        let mut inserts = Chart::new("inserts-by-load", "Inserts by load, one thread")
-            .x("load (% of the items)")
-            .y("time per insert (ns)")
-            .log_y();
-        let mut space = Chart::new("bits-per-item-by-rate", "Memory by false-positive rate")
-            .x("false-positive rate (%)")
-            .y("memory (bits per item)")
-            .log_x();
-        // Locked filters are for several threads; guira's layouts differ little in speed.
-        for row in self.memory.iter().filter(|row| row.peer.shares != peers::Shares::Lock) {
-            let look = if row.batches { row.peer.look.variant() } else { row.peer.look };
-            if !row.peer.is_variant {
-                let points = PRESENT.map(f64::from).into_iter().zip(row.lookups).collect();
-                lookups.push(Series::new(look, row.name(), points));
-                let points = |bands| BAND_MIDDLES.into_iter().zip(bands).collect();
-                if let Some(bands) = row.insert_by_band {
-                    inserts.push(Series::new(look, row.name(), points(bands)));
-                }
-            }
-            let is_new = !row.batches || row.peer.is_variant && row.peer.kernel.is_none();
-            if is_new && row.false_positive_rate > 0.0 {
-                let point = (row.false_positive_rate * 100.0, row.bits_per_item);
-                space.push(Series::new(row.peer.look, row.peer.name, vec![point]));
-            }
-        }
-        let rates = (0..=36).map(|i| 0.001 * 10_f64.powf(f64::from(i) / 9.0));
-        let limit = rates.map(|percent| (percent, -(percent / 100.0).log2())).collect();
-        space.push(Series::guide("information limit", limit));
-        results.charts.extend([lookups, inserts, space]);
+    let [one, two] = [1, 2].map(|threads| {
+        stop::point();
+        throughput(filter, &bench.cores, population, threads, Work::mix(50), bench.time).total
+    });
+    figures.note(format!("{}: {TWO}", peer.name), two, one);
+    for writers in 0..=MAX_WRITERS {
+        stop::point();
+        let both = (filter, population);
+        let run = beside(both, both, &bench.cores, writers, Reading::Timed, bench.time);
+        let p999 = run.latency.value_at_quantile(0.999) as f64;
+        figures.note(format!("{}: {writers} writers", peer.name), p999, f64::NAN);
     }
 }

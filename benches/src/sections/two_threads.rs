@@ -1,14 +1,27 @@
-//! Two pinned threads against one, with a table in memory.
+//! Two pinned threads: against one, as a stage of a pipeline, and as a reader beside a writer.
 
-use guira::Layout;
+use std::hint::black_box;
+
+use guira::{CuckooFilter, Hashed, Layout};
 use guira_harness::{Keys, filter_of};
 
 use crate::{
-    bar::Bar,
+    bar::{
+        Bar,
+        Target::{AtLeast, Nothing},
+    },
     bench::{Bench, Results, Section},
-    threads::{Population, Work, throughput},
-    timing::median,
+    rounds::{Readers, Rounds},
+    threads::{self, Population, Reading, Work, next_block, pace, throughput},
 };
+
+/// Fills a filter up to this load in per cent, with the keys of this seed, split among threads.
+fn loaded(bytes: usize, load: u64, seed: u64, threads: usize) -> (CuckooFilter, Population) {
+    let filter = filter_of(Layout::Plain4x16, bytes);
+    let population = Population::new(Keys::new(seed), filter.slots() as u64 * load / 100, threads);
+    assert_eq!(population.fill(&filter), 0, "room at {load} % load");
+    (filter, population)
+}
 
 /// What the threads do, and the multiple of one thread's speed that reaches the target.
 const WORKS: [(&str, Work, f64); 3] = [
@@ -17,39 +30,180 @@ const WORKS: [(&str, Work, f64); 3] = [
     ("two pinned threads, inserts and removals at 80 %", Work::mix(0), 1.7),
 ];
 
-/// Million operations per second of two threads, and of one before and after.
+/// Million operations per second of two threads, beside those of one before and after.
 #[derive(Default)]
-pub struct TwoThreads([Vec<(f64, f64)>; 3]);
+pub struct TwoThreads(Rounds);
 
 impl Section for TwoThreads {
     fn measure(&mut self, bench: &Bench) {
-        let filter = filter_of(Layout::Plain4x16, bench.bytes);
-        let items = filter.slots() as u64 * 80 / 100;
-        let population = Population::new(Keys::new(80), items, 2);
-        assert_eq!(population.fill(&filter), 0, "room at 80 % load");
-        for ((name, work, _), rounds) in WORKS.into_iter().zip(&mut self.0) {
+        let (filter, population) = loaded(bench.bytes, 80, 80, 2);
+        for (name, work, _) in WORKS {
             bench.say(name);
             let speed = |threads| {
                 let run = throughput(&filter, &bench.cores, &population, threads, work, bench.time);
                 assert_eq!(run.failures, 0, "a write failed");
-                run.total()
+                run.total
             };
             for _ in 0..bench.rounds {
                 let before = speed(1);
                 let two = speed(2);
-                rounds.push((two, f64::midpoint(before, speed(1))));
+                self.0.note(name, two, f64::midpoint(before, speed(1)));
             }
         }
     }
 
     fn report(&self, results: &mut Results) {
-        for ((name, _, target), rounds) in WORKS.into_iter().zip(&self.0) {
-            let share = median(rounds.iter().map(|(two, one)| two / one));
-            let one = median(rounds.iter().map(|&(_, one)| one));
-            results.bars.push(
-                Bar::at_least(name, target, share, "of one thread")
-                    .note(format!("one thread: {one:.1} million operations per second")),
-            );
+        for (name, _, target) in WORKS {
+            let row = self.0.row(name);
+            let note = format!("one thread: {:.1} million operations per second", row.base);
+            let bar = Bar::new(name, AtLeast(target), row.times, "of one thread");
+            results.bars.push(bar.note(note));
+        }
+    }
+}
+
+/// Lookups of a burst.
+const LOOKUPS: usize = 32;
+
+/// Inserts of a burst, and removals.
+const WRITES: usize = 2;
+
+/// The parts of a burst that are executed: lookups, writes, and their name.
+const STAGES: [(bool, bool, &str); 3] = [
+    (true, true, "2 inserts, 2 removals, 32 lookups"),
+    (true, false, "lookups only"),
+    (false, true, "writes only"),
+];
+
+/// Million bursts per second in one table of two threads, with one filter and with one each,
+/// beside those of one thread.
+#[derive(Default)]
+pub struct SharedStage(Rounds);
+
+/// Returns the names of the figures of a table: with one filter, and with one each.
+fn names(bytes: usize, work: &str) -> [String; 2] {
+    ["one filter", "a filter each"].map(|how| format!("{work}, {} KiB: {how}", bytes >> 10))
+}
+
+/// Filters at 80 % load, and their keys.
+type Filters = Vec<(CuckooFilter, Population)>;
+
+/// Splits `bytes` bytes among filters, and the keys of each among threads.
+fn split(bytes: usize, filters: usize, threads: usize) -> Filters {
+    (0..filters).map(|nth| loaded(bytes / filters, 80, nth as u64, threads)).collect()
+}
+
+/// Returns million bursts per second of all threads; thread `n` has the `n`th filter, or all
+/// have the only one.
+fn speed(
+    filters: &Filters,
+    bench: &Bench,
+    threads: usize,
+    (looks_up, writes): (bool, bool),
+) -> f64 {
+    pace(&bench.cores, threads, bench.time, |thread| {
+        let (filter, population) = &filters[thread % filters.len()];
+        let thread = thread / filters.len();
+        let reads = population.reads(thread, 50);
+        let (mut ring, mut at) = (population.ring(thread), 0);
+        move || {
+            // Reading the clock would take as long as a burst.
+            const BURSTS: usize = 64;
+            for _ in 0..BURSTS {
+                if writes {
+                    let oldest = ring.take_oldest::<WRITES>();
+                    let removed = filter.remove_batch(Hashed::slice(&oldest), &mut [false; WRITES]);
+                    assert_eq!(removed, WRITES, "the thread's own keys");
+                    let next = ring.take_next::<WRITES>();
+                    filter.insert_batch(Hashed::slice(&next)).expect("room");
+                }
+                if looks_up {
+                    let reads = next_block(&reads, &mut at, LOOKUPS);
+                    black_box(filter.contains_mask(Hashed::slice(reads)));
+                }
+            }
+            BURSTS
+        }
+    })
+}
+
+impl Section for SharedStage {
+    fn measure(&mut self, bench: &Bench) {
+        for bytes in [256 << 10, 2 << 20, bench.bytes / 2] {
+            let (one, two) = (split(bytes, 1, 2), split(bytes, 2, 1));
+            for (looks_up, writes, work) in STAGES {
+                bench.say(format!("a stage of a pipeline, {} KiB, {work}", bytes >> 10));
+                let work_of = (looks_up, writes);
+                let [one_filter, a_filter_each] = names(bytes, work);
+                for _ in 0..bench.rounds {
+                    let before = speed(&one, bench, 1, work_of);
+                    let shared = speed(&one, bench, 2, work_of);
+                    let sharded = speed(&two, bench, 2, work_of);
+                    let alone = f64::midpoint(before, speed(&one, bench, 1, work_of));
+                    self.0.note(&one_filter, shared, alone);
+                    self.0.note(&a_filter_each, sharded, alone);
+                }
+            }
+        }
+    }
+
+    fn report(&self, results: &mut Results) {
+        let head = ["million bursts/s", "two threads", "one thread", "of one"];
+        let table = self.0.table("shared-stage", head, 2);
+        results.tables.push(("A stage of a pipeline, by two threads", table));
+        let [shared, sharded] = names(2 << 20, STAGES[0].2).map(|name| self.0.row(&name).times);
+        let name = "a stage by two threads on one table, 2 MiB";
+        let note = format!("with a filter for each thread {sharded:.2}");
+        results.bars.push(Bar::new(name, Nothing, shared, "of one").note(note));
+    }
+}
+
+/// Size of the table that fits a cache, in bytes: a million items.
+const SMALL: usize = 2 << 20;
+
+#[derive(Default)]
+pub struct Beside {
+    readers: Readers,
+    /// Million writes per second, by the name of the reader.
+    writes: Rounds,
+}
+
+impl Section for Beside {
+    fn measure(&mut self, bench: &Bench) {
+        let time = 2 * bench.time;
+        for bytes in [bench.bytes, SMALL] {
+            let (mine, other) = (loaded(bytes, 90, 1, 1), loaded(bytes, 90, 2, 1));
+            for (reading, how) in [(Reading::Single, "single"), (Reading::Batch, "batch")] {
+                let name =
+                    format!("a reader beside one writer at 90 %, {how}, {} MiB", bytes >> 20);
+                bench.say(&name);
+                let run = |written: &(CuckooFilter, Population), writers| {
+                    let read = (&mine.0 as _, &mine.1);
+                    let write = (&written.0 as _, &written.1);
+                    let run = threads::beside(read, write, &bench.cores, writers, reading, time);
+                    assert_eq!(run.misses, 0, "a key that is always present was missed");
+                    run
+                };
+                for _ in 0..bench.rounds {
+                    let before = run(&mine, 0).reads;
+                    let (beside, elsewhere) = (run(&mine, 1), run(&other, 1));
+                    let after = run(&mine, 0).reads;
+                    let lookups = before + beside.reads + elsewhere.reads + after;
+                    let alone = f64::midpoint(before, after);
+                    let speeds = [beside.reads, elsewhere.reads, alone];
+                    self.readers.note(&name, speeds, lookups * time.as_secs_f64());
+                    self.writes.note(&name, beside.writes, f64::NAN);
+                }
+            }
+        }
+    }
+
+    fn report(&self, results: &mut Results) {
+        let is_small = |name: &str| name.ends_with(&format!(", {} MiB", SMALL >> 20));
+        for row in self.writes.rows() {
+            let target = if is_small(row.name) { Nothing } else { AtLeast(0.95) };
+            let writes = format!("{:.1} million writes per second", row.figure);
+            results.bars.push(self.readers.bar(row.name, target, &writes));
         }
     }
 }

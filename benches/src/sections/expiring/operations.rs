@@ -1,30 +1,26 @@
 //! Operations at 90 % load, by one thread and by two, against those of a filter whose items stay.
 
 use guira::{CuckooFilter, ExpiringFilter, Hashed, Insertion, Layout};
-use guira_harness::{BATCH, Keys, Pick, capacity_for, table::Table};
+use guira_harness::{BATCH, Keys, Pick, capacity_for};
 
-use super::{Filled, LOAD};
+use super::filled::{Filled, LOAD, SMALL};
 use crate::{
-    bench::{Bench, Results},
+    bench::{Bench, Results, Section},
+    rounds::Rounds,
     threads::together,
-    timing::{Beside, Clock, Rounds},
-    workload::insert_batch,
+    timing::{Clock, insert_batch},
 };
 
 /// Operations that one thread times in a row, in the larger tables.
 const OPERATIONS: usize = 1 << 18;
 
-/// Figures of tables of one size.
-struct Size {
-    bytes: usize,
-    /// By one thread. The floor is a filter whose items stay.
+#[derive(Default)]
+pub struct Operations {
+    /// Nanoseconds by one thread, beside those of a filter whose items stay.
     alone: Rounds,
-    /// By two threads. The floor is one thread.
+    /// Million operations per second by two threads, beside those by one.
     together: Rounds,
 }
-
-#[derive(Default)]
-pub struct Operations(Vec<Size>);
 
 /// The operations that both types of filters have.
 trait Operable: Sync {
@@ -38,64 +34,52 @@ trait Operable: Sync {
     fn refresh(&self, key: u64) -> Option<bool>;
 }
 
-impl Operable for CuckooFilter {
-    fn insert(&self, key: u64) -> u64 {
-        self.insert(&Hashed(key)).expect("room");
-        0
-    }
+macro_rules! operable {
+    ($filter:ty, $generation:ident: $insertion:ty => $token:expr, $remove:expr, $refresh:expr) => {
+        impl Operable for $filter {
+            fn insert(&self, key: u64) -> u64 {
+                let $generation: $insertion = self.insert(&Hashed(key)).expect("room");
+                $token
+            }
 
-    fn insert_unique(&self, key: u64) -> Option<u64> {
-        match self.insert_unique(&Hashed(key)).expect("room") {
-            Insertion::New(()) => Some(0),
-            Insertion::Found(()) => None,
+            fn insert_unique(&self, key: u64) -> Option<u64> {
+                match self.insert_unique(&Hashed(key)).expect("room") {
+                    Insertion::New($generation) => Some($token),
+                    Insertion::Found(()) => None,
+                }
+            }
+
+            fn remove(&self, key: u64, generation: u64) -> bool {
+                $remove(self, key, generation)
+            }
+
+            fn contains(&self, key: u64) -> bool {
+                self.contains(&Hashed(key))
+            }
+
+            fn contains_batch(&self, keys: &[u64], found: &mut [bool]) -> usize {
+                self.contains_batch(Hashed::slice(keys), found)
+            }
+
+            fn refresh(&self, key: u64) -> Option<bool> {
+                $refresh(self, key)
+            }
         }
-    }
-
-    fn remove(&self, key: u64, _: u64) -> bool {
-        self.remove(&Hashed(key))
-    }
-
-    fn contains(&self, key: u64) -> bool {
-        self.contains(&Hashed(key))
-    }
-
-    fn contains_batch(&self, keys: &[u64], found: &mut [bool]) -> usize {
-        self.contains_batch(Hashed::slice(keys), found)
-    }
-
-    fn refresh(&self, _: u64) -> Option<bool> {
-        None
-    }
+    };
 }
 
-impl Operable for ExpiringFilter {
-    fn insert(&self, key: u64) -> u64 {
-        self.insert(&Hashed(key)).expect("room")
-    }
-
-    fn insert_unique(&self, key: u64) -> Option<u64> {
-        match self.insert_unique(&Hashed(key)).expect("room") {
-            Insertion::New(generation) => Some(generation),
-            Insertion::Found(()) => None,
-        }
-    }
-
-    fn remove(&self, key: u64, generation: u64) -> bool {
-        self.remove(&Hashed(key), generation)
-    }
-
-    fn contains(&self, key: u64) -> bool {
-        self.contains(&Hashed(key))
-    }
-
-    fn contains_batch(&self, keys: &[u64], found: &mut [bool]) -> usize {
-        self.contains_batch(Hashed::slice(keys), found)
-    }
-
-    fn refresh(&self, key: u64) -> Option<bool> {
-        Some(self.refresh(&Hashed(key)))
-    }
-}
+operable!(
+    CuckooFilter,
+    _generation: () => 0,
+    |filter: &Self, key, _| filter.remove(&Hashed(key)),
+    |_, _| None
+);
+operable!(
+    ExpiringFilter,
+    generation: u64 => generation,
+    |filter: &Self, key, generation| filter.remove(&Hashed(key), generation),
+    |filter: &Self, key| Some(filter.refresh(&Hashed(key)))
+);
 
 /// What is measured, in the order of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,39 +89,23 @@ enum Operation {
     /// Of an item that is present.
     Refuse,
     Refresh,
-    Single {
-        present: u32,
-    },
-    Batch {
-        present: u32,
-    },
+    /// With this per cent of present keys.
+    Single(u32),
+    Batch(u32),
 }
 
-const ALL: [Operation; 8] = [
-    Operation::Insert,
-    Operation::InsertUnique,
-    Operation::Refuse,
-    Operation::Refresh,
-    Operation::Single { present: 100 },
-    Operation::Single { present: 0 },
-    Operation::Batch { present: 100 },
-    Operation::Batch { present: 0 },
+const ALL: [(&str, Operation); 8] = [
+    ("insert", Operation::Insert),
+    ("insert_unique, new", Operation::InsertUnique),
+    ("insert_unique, present", Operation::Refuse),
+    ("refresh", Operation::Refresh),
+    ("lookup, present, single", Operation::Single(100)),
+    ("lookup, absent, single", Operation::Single(0)),
+    ("lookup, present, batch", Operation::Batch(100)),
+    ("lookup, absent, batch", Operation::Batch(0)),
 ];
 
 impl Operation {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Insert => "insert",
-            Self::InsertUnique => "insert_unique, new",
-            Self::Refuse => "insert_unique, present",
-            Self::Refresh => "refresh",
-            Self::Single { present: 0 } => "lookup, absent, single",
-            Self::Single { .. } => "lookup, present, single",
-            Self::Batch { present: 0 } => "lookup, absent, batch",
-            Self::Batch { .. } => "lookup, present, batch",
-        }
-    }
-
     /// Times the operation by one of several threads. `turn` numbers all calls.
     fn time(self, table: &dyn Operable, keys: Keys, items: u64, count: usize, turn: u64) -> Clock {
         let mut clock = Clock::default();
@@ -146,7 +114,7 @@ impl Operation {
         let new = (turn + 1) << 40;
         let next = turn * count as u64 % (items - count as u64);
         let present = match self {
-            Self::Single { present } | Self::Batch { present } => present,
+            Self::Single(present) | Self::Batch(present) => present,
             _ => 100,
         };
         let pick = keys.pick(count, Pick { present, inserted: (0, items) }, turn);
@@ -183,13 +151,13 @@ impl Operation {
                     });
                     assert_eq!(refreshed, BATCH, "every key is present");
                 }
-                Self::Single { .. } => {
+                Self::Single(_) => {
                     let found = clock.time(picked, |block| {
                         block.iter().filter(|&&key| table.contains(key)).count()
                     });
                     assert!(present == 0 || found == BATCH, "every key is present");
                 }
-                Self::Batch { .. } => {
+                Self::Batch(_) => {
                     let found = clock.time(picked, |block| table.contains_batch(block, &mut found));
                     assert!(present == 0 || found == BATCH, "every key is present");
                 }
@@ -199,18 +167,34 @@ impl Operation {
     }
 }
 
+impl Section for Operations {
+    fn measure(&mut self, bench: &Bench) {
+        for bytes in [SMALL, bench.bytes] {
+            self.measure_table(bench, bytes);
+        }
+    }
+
+    fn report(&self, results: &mut Results) {
+        let head = ["one thread", "ns", "of a `CuckooFilter`, ns", "times"];
+        let table = self.alone.table("expiring", head, 1);
+        results.tables.push(("Items that expire: operations at 90 % load", table));
+        let head = ["million operations/s", "two threads", "one thread", "times"];
+        let table = self.together.table("expiring-threads", head, 1);
+        results.tables.push(("Items that expire: two threads", table));
+    }
+}
+
 impl Operations {
     /// Measures tables of about this many bytes.
-    pub fn measure(&mut self, bench: &Bench, bytes: usize) {
+    fn measure_table(&mut self, bench: &Bench, bytes: usize) {
         let count = OPERATIONS.min(bytes / 2 / 16);
-        self.0.push(Size { bytes, alone: Rounds::default(), together: Rounds::default() });
-        let size = self.0.last_mut().expect("just pushed");
+        let place = format!("{} MiB", bytes >> 20);
         let Filled { filter: expiring, keys, items } = Filled::new(bytes, 1);
         let staying = staying(bytes, keys);
         let mut turn = 0;
         for round in 0..bench.rounds {
-            bench.say(format!("expiring, operations, {} MiB, round {}", bytes >> 20, round + 1));
-            for operation in ALL {
+            bench.say(format!("expiring, operations, {place}, round {}", round + 1));
+            for (name, operation) in ALL {
                 let mut time = |table: &dyn Operable, threads: u64| {
                     let first = turn;
                     turn += threads;
@@ -218,43 +202,16 @@ impl Operations {
                         operation.time(table, keys, items, count, first + thread as u64)
                     })
                 };
-                let (floor, nanoseconds) = match operation {
+                let (base, nanoseconds) = match operation {
                     Operation::Refresh => (f64::NAN, time(&expiring, 1)),
                     _ => (time(&staying, 1), time(&expiring, 1)),
                 };
-                size.alone.note(operation.name(), Beside { nanoseconds, floor });
-                let together = Beside { nanoseconds: time(&expiring, 2), floor: nanoseconds };
-                size.together.note(operation.name(), together);
+                let name = format!("{name}, {place}");
+                self.alone.note(&name, nanoseconds, base);
+                // Each of two threads takes this time, so together they are twice as fast.
+                self.together.note(&name, 2e3 / time(&expiring, 2), 1e3 / nanoseconds);
             }
         }
-    }
-
-    pub fn report(&self, results: &mut Results) {
-        let head = [
-            "table, MiB",
-            "operation",
-            "one thread, ns",
-            "of a `CuckooFilter`",
-            "two threads, ns each",
-            "two threads, speed of one",
-        ];
-        let mut table = Table::new("expiring", &head);
-        for size in &self.0 {
-            for ((name, alone, _, times), (_, together, _, slower)) in
-                size.alone.medians().zip(size.together.medians())
-            {
-                let times = if times.is_nan() { String::new() } else { format!("{times:.2}") };
-                table.push(vec![
-                    (size.bytes >> 20).to_string(),
-                    name.into(),
-                    format!("{alone:.1}"),
-                    times,
-                    format!("{together:.1}"),
-                    format!("{:.2}", 2.0 / slower),
-                ]);
-            }
-        }
-        results.tables.push(table);
     }
 }
 

@@ -11,7 +11,7 @@ use guira::{ExpiringFilter, FromSeed, Hashed, StableHashBuilder};
 use guira_harness::{Keys, table::Table};
 
 use crate::{
-    bench::{Bench, Results},
+    bench::{Bench, Results, Section},
     memory,
     peers::Sbbf,
     stop,
@@ -29,17 +29,12 @@ const LOAD: u64 = 94;
 /// Lookups of absent items behind one rate.
 const LOOKUPS: u64 = 4_000_000;
 
-struct Row {
-    window: u32,
-    name: &'static str,
-    bits_per_item: f64,
-    rate: f64,
-    /// Items of the window that were not found, at the end.
-    lost: u64,
-}
-
+/// The rows of the table.
 #[derive(Default)]
-pub struct Space(Vec<Row>);
+pub struct Space(Vec<Vec<String>>);
+
+/// The false-positive rate of a filter, and its row.
+type Measured = (f64, Vec<String>);
 
 /// Items come evenly; `of_generation` in each.
 #[derive(Clone, Copy)]
@@ -72,56 +67,45 @@ impl Stream {
         bytes: usize,
         remembered: std::ops::Range<u64>,
         mut contains: impl FnMut(u64) -> bool,
-    ) -> Row {
+    ) -> Measured {
         let items = remembered.end - remembered.start;
         let found = remembered.filter(|&index| contains(KEYS.key(index))).count() as u64;
         // Indices of the upper half are never inserted.
         let absent = (0..LOOKUPS).map(|index| KEYS.key(index | 1 << 63));
         let positives = absent.filter(|&key| contains(key)).count();
-        Row {
-            window: self.window,
-            name,
-            bits_per_item: 8.0 * bytes as f64 / items as f64,
-            rate: positives as f64 / LOOKUPS as f64,
-            lost: items - found,
-        }
+        let rate = positives as f64 / LOOKUPS as f64;
+        let bits_per_item = format!("{:.1}", 8.0 * bytes as f64 / items as f64);
+        let (percent, lost) = (format!("{:.3}", 100.0 * rate), items - found);
+        let row =
+            vec![self.window.to_string(), name.into(), bits_per_item, percent, lost.to_string()];
+        (rate, row)
     }
 }
 
 const KEYS: Keys = Keys::new(5);
 
-impl Space {
-    pub fn measure(&mut self, bench: &Bench) {
+impl Section for Space {
+    fn measure(&mut self, bench: &Bench) {
         bench.cores.pin(0);
         for (window, rate) in CASES {
             bench.say(format!("expiring, bits per item, window of {window}"));
             let items = bench.mode.pick(SLOTS / 16, SLOTS, SLOTS) * LOAD / 100;
             let stream = Stream { window, of_generation: items / u64::from(window + 1) };
-            let own = guira(stream, rate);
-            let rate = own.rate;
-            self.0.push(own);
-            self.0.push(cuckoo_clock(stream, rate));
-            self.0.push(rotating(stream, rate));
+            let (rate, row) = guira(stream, rate);
+            self.0.push(row);
+            self.0.push(cuckoo_clock(stream, rate).1);
+            self.0.push(rotating(stream, rate).1);
         }
     }
 
-    pub fn report(&self, results: &mut Results) {
+    fn report(&self, results: &mut Results) {
         let head = ["window", "filter", "bits per item", "false positives, %", "items lost"];
-        let mut table = Table::new("expiring-space", &head);
-        for row in &self.0 {
-            table.push(vec![
-                row.window.to_string(),
-                row.name.into(),
-                format!("{:.1}", row.bits_per_item),
-                format!("{:.3}", 100.0 * row.rate),
-                row.lost.to_string(),
-            ]);
-        }
-        results.tables.push(table);
+        let table = Table { rows: self.0.clone(), ..Table::new("expiring-space", &head) };
+        results.tables.push(("Items that expire: bits per remembered item", table));
     }
 }
 
-fn guira(stream: Stream, rate: f64) -> Row {
+fn guira(stream: Stream, rate: f64) -> Measured {
     let items = stream.of_generation as usize * (stream.window as usize + 1);
     let builder = ExpiringFilter::builder().capacity(items).window(stream.window).seed(1);
     let filter = builder.false_positive_rate(rate).build().expect("memory");
@@ -141,7 +125,7 @@ fn guira(stream: Stream, rate: f64) -> Row {
 }
 
 /// Its smallest filter with at most about this rate.
-fn cuckoo_clock(stream: Stream, rate: f64) -> Row {
+fn cuckoo_clock(stream: Stream, rate: f64) -> Measured {
     let before = memory::held();
     let items = stream.of_generation as usize * (stream.window as usize + 1);
     let bits = |bits: u32| (bits as usize).try_into().expect("1 to 32 bits");
@@ -170,7 +154,7 @@ fn cuckoo_clock(stream: Stream, rate: f64) -> Row {
 /// The smallest pair of filters that has this rate when both are full, right before one of them is
 /// cleared. Each takes the items of `window` generations: so each item is remembered for as long as
 /// by the others at least.
-fn rotating(stream: Stream, rate: f64) -> Row {
+fn rotating(stream: Stream, rate: f64) -> Measured {
     let items = stream.of_generation * u64::from(stream.window);
     // What a Bloom filter needs that is not blocked.
     let mut bits_per_item = 1.44 * (2.0 / rate).log2();
@@ -188,7 +172,7 @@ fn rotating(stream: Stream, rate: f64) -> Row {
         let remembered = end - items - stream.of_generation..end;
         let contains = |key| filters.iter().any(|filter| filter.contains(key));
         let row = stream.row("two `sbbf-rs`, cleared in turn", 2 * bytes, remembered, contains);
-        if row.rate <= rate || stop::point() {
+        if row.0 <= rate || stop::point() {
             return row;
         }
         bits_per_item += 0.25;

@@ -11,13 +11,14 @@ use std::{
 };
 
 use guira::Hashed;
-use guira_harness::{BATCH, Pick, table::Table};
+use guira_harness::{BATCH, Pick};
 
-use super::Filled;
+use super::filled::{Filled, SMALL};
 use crate::{
-    bar::Bar,
-    bench::{Bench, Results},
-    timing::median,
+    bar::Target::AtLeast,
+    bench::{Bench, Results, Section},
+    rounds::{Readers, Rounds},
+    timing::milliseconds,
 };
 
 /// Generations that begin during one measurement. The youngest items are visible for 13 of them, in
@@ -27,49 +28,48 @@ const ADVANCES: u32 = 6;
 /// Keys that the reader looks up, over and over.
 const READ: usize = 1 << 18;
 
-/// Figures of one table and one kind of reading.
-struct Figures {
-    bytes: usize,
-    how: &'static str,
-    /// Per round: speed beside sweeps of the same filter, and of another one, of the speed alone.
-    shares: Vec<(f64, f64)>,
-    /// Million lookups of present keys, none of which missed.
-    reads: f64,
-}
-
-/// Milliseconds that it takes to begin a generation.
-struct Advances {
-    bytes: usize,
-    /// With a whole table to sweep.
-    unswept: Vec<f64>,
-    /// Right after a sweep of the whole table.
-    swept: Vec<f64>,
-}
-
 #[derive(Default)]
 pub struct Sweeps {
-    figures: Vec<Figures>,
-    advances: Vec<Advances>,
+    readers: Readers,
+    /// Milliseconds that it takes to begin a generation right after a sweep of the whole table, and
+    /// with a whole table to sweep.
+    advances: Rounds,
+}
+
+impl Section for Sweeps {
+    fn measure(&mut self, bench: &Bench) {
+        for bytes in [SMALL, bench.bytes] {
+            self.measure_table(bench, bytes);
+        }
+    }
+
+    fn report(&self, results: &mut Results) {
+        for name in self.readers.names() {
+            results.bars.push(self.readers.bar(name, AtLeast(0.9), "sweeps without a pause"));
+        }
+        let head = ["advance", "after a sweep of the whole table, ms", "with it, ms", "times"];
+        let table = self.advances.table("expiring-advance", head, 3);
+        results.tables.push(("Items that expire: beginning a generation", table));
+    }
 }
 
 impl Sweeps {
     /// Measures tables of about this many bytes.
-    pub fn measure(&mut self, bench: &Bench, bytes: usize) {
-        for how in ["single", "batch"] {
-            self.figures.push(Figures { bytes, how, shares: Vec::new(), reads: 0.0 });
-        }
-        self.advances.push(Advances { bytes, unswept: Vec::new(), swept: Vec::new() });
-        let [.., single, batch] = self.figures.as_mut_slice() else { unreachable!("just pushed") };
-        let advances = self.advances.last_mut().expect("just pushed");
+    fn measure_table(&mut self, bench: &Bench, bytes: usize) {
+        let place = format!("{} MiB", bytes >> 20);
+        let [single, batch] = ["single", "batch"]
+            .map(|how| format!("expiring: a reader beside sweeps, {how}, {place}"));
         // A sweep of a small table takes less than a millisecond.
         let repeats = if bytes < bench.bytes { 20 } else { 1 };
         for round in 0..bench.rounds * repeats {
-            bench.say(format!("expiring, sweeps, {} MiB, round {}", bytes >> 20, round + 1));
+            bench.say(format!("expiring, sweeps, {place}, round {}", round + 1));
             let (mine, other) = (Filled::new(bytes, 1), Filled::new(bytes, 2));
-            for (figures, batches) in [(&mut *single, false), (&mut *batch, true)] {
+            let mut unswept = Vec::new();
+            for (name, batches) in [(&single, false), (&batch, true)] {
+                let mut lookups = 0.0;
                 let mut run = |sweep: &mut (dyn FnMut() + Send)| {
                     let (speed, reads) = read_beside(bench, &mine, batches, sweep);
-                    figures.reads += reads;
+                    lookups += reads;
                     speed
                 };
                 let mut times = Vec::new();
@@ -77,40 +77,15 @@ impl Sweeps {
                 let whole = Duration::from_secs_f64(times.iter().sum::<f64>() / 1e3);
                 let other = run(&mut || drop(advance(&other)));
                 let alone = run(&mut || thread::sleep(whole));
-                figures.shares.push((own / alone, other / alone));
-                advances.unswept.extend(times);
+                self.readers.note(name, [own, other, alone], lookups);
+                unswept.extend(times);
             }
             mine.filter.sweep(u64::MAX);
-            advances.swept.push(milliseconds(|| mine.filter.advance()));
+            let swept = milliseconds(|| mine.filter.advance());
+            for unswept in unswept {
+                self.advances.note(&place, swept, unswept);
+            }
         }
-    }
-
-    pub fn report(&self, results: &mut Results) {
-        for figures in &self.figures {
-            let own = median(figures.shares.iter().map(|share| share.0));
-            let control = median(figures.shares.iter().map(|share| share.1));
-            let name = format!(
-                "expiring: a reader beside sweeps, {}, {} MiB",
-                figures.how,
-                figures.bytes >> 20
-            );
-            let note = format!(
-                "beside sweeps of another filter {control:.2}: what the machine alone costs; no \
-                 miss in {:.0} million lookups",
-                figures.reads
-            );
-            results.bars.push(Bar::at_least(name, 0.9, own, "of alone").note(note));
-        }
-        let head = ["table, MiB", "advance, ms", "after a sweep of the whole table, ms"];
-        let mut table = Table::new("expiring-advance", &head);
-        for advances in &self.advances {
-            table.push(vec![
-                (advances.bytes >> 20).to_string(),
-                format!("{:.2}", median(advances.unswept.iter().copied())),
-                format!("{:.3}", median(advances.swept.iter().copied())),
-            ]);
-        }
-        results.tables.push(table);
     }
 }
 
@@ -118,12 +93,6 @@ impl Sweeps {
 /// in milliseconds.
 fn advance(filled: &Filled) -> Vec<f64> {
     (0..ADVANCES).map(|_| milliseconds(|| filled.filter.advance())).collect()
-}
-
-fn milliseconds<T>(work: impl FnOnce() -> T) -> f64 {
-    let start = Instant::now();
-    work();
-    1e3 * start.elapsed().as_secs_f64()
 }
 
 /// Runs a pinned reader of the youngest items while another thread works. Returns its million

@@ -1,26 +1,38 @@
-//! Bits per item, false-positive rate and lookups at many numbers of items.
+//! The filters that grow, and those that are compared with them: bits per item, false-positive rate
+//! and lookups at many numbers of items.
 
-use guira::GrowingFilter;
-use guira_harness::{Keys, Pick};
-
-use super::{
-    KEYS, built, growing,
-    subjects::{Scalable, Subject, map},
+use guira::{
+    CuckooFilter, Filter, GrowingFilter, Hashed,
+    kind::{Growth, Set},
 };
+use guira_harness::{BATCH, Keys, Pick};
+
 use crate::{
+    memory,
     options::Mode,
+    peers::scalable,
     span::Span,
     stop,
-    timing::{median, over_keys, over_range},
+    timing::{insert_batch, median, over_keys, over_range},
 };
 
+/// The keys that are inserted.
+pub const KEYS: Keys = Keys::new(1);
+
+/// Builds the filter that grows.
+pub fn growing(span: Span, target: f64) -> GrowingFilter {
+    let builder = GrowingFilter::builder().capacity(span.from as usize).seed(1);
+    builder.false_positive_rate(target).build().expect("memory")
+}
+
+/// Builds the filter that does not grow.
+pub fn built(items: u64, target: f64) -> CuckooFilter {
+    let builder = CuckooFilter::builder().capacity(items as usize).seed(1).fastest();
+    builder.false_positive_rate(target).build().expect("memory")
+}
+
 /// The filters in the plots, in the order of `Point::all`.
-pub const NAMES: [&str; 4] = [
-    "guira, grown",
-    "guira, built for so many",
-    "guira, grown, values of 4 bits",
-    "scalable_cuckoo_filter",
-];
+pub const NAMES: [&str; 3] = ["guira, grown", "guira, built for so many", "scalable_cuckoo_filter"];
 
 /// Lookups of absent keys behind one false-positive rate of the filter that grows. A rate of 0.01 %
 /// has a standard error of 7 % of it. The others get fewer.
@@ -41,14 +53,9 @@ const INTERVAL: usize = 256;
 /// Multiple of the first capacity beyond which bits per item are judged.
 const JUDGED_FROM: u64 = 100;
 
-/// Figures of one filter with one number of items.
-#[derive(Clone, Copy, Debug)]
-pub struct Figures {
-    pub bits: f64,
-    pub rate: f64,
-    /// Nanoseconds of a single lookup of an absent key, and of a present one.
-    pub times: [f64; 2],
-}
+/// Bits per item, false-positive rate in per cent, and nanoseconds of a single lookup of an absent
+/// key, of one filter with one number of items.
+pub type Figures = [f64; 3];
 
 /// Figures of all filters with one number of items.
 pub struct Point {
@@ -57,99 +64,118 @@ pub struct Point {
     pub all: Vec<Figures>,
 }
 
-#[derive(Default)]
+/// What is measured while one filter grows.
 pub struct Curve {
+    pub span: Span,
+    /// Target false-positive rate.
+    pub target: f64,
     pub points: Vec<Point>,
     /// The most bits per item at any number of items beyond 100 times the first capacity, and that
     /// number.
     pub most_bits: Option<(f64, u64)>,
-    /// Layouts of the filter that grows and of the one that was built for all items.
-    pub layouts: [String; 2],
-    /// Bits per item of the latter.
-    pub built_bits: f64,
+    /// Layout of the filter that grows.
+    pub layout: String,
 }
 
 impl Curve {
-    /// Fills a filter, and others beside it if `compares`, and measures them on the way.
-    pub fn measure(&mut self, mode: Mode, span: Span, target: f64, compares: bool) {
+    pub fn new(span: Span, target: f64) -> Self {
+        Self { span, target, points: Vec::new(), most_bits: None, layout: String::new() }
+    }
+
+    /// Returns the name of the growth and its target.
+    pub fn name(&self) -> String {
+        format!("{}, target {}", self.span.name(), percent(self.target))
+    }
+
+    /// Fills a filter, and another one beside it if it `compares`, and measures them on the way.
+    pub fn measure(&mut self, mode: Mode, compares: bool) {
+        let (span, target) = (self.span, self.target);
         let (many, passes) = mode.pick((LOOKUPS / 16, 3), (LOOKUPS, PASSES), (LOOKUPS, PASSES));
-        let mut grown = growing(span, target);
-        let last = built(span.to, target);
-        self.layouts = [grown.layout(), last.layout()].map(|layout| format!("{layout:?}"));
-        self.built_bits = 8.0 * last.bytes() as f64 / span.to as f64;
-        drop(last);
-        let others = || (map(span.from, target), Scalable::new(span.from, target));
-        let mut others = compares.then(others);
+        let grown = growing(span, target);
+        self.layout = format!("{:?}", grown.layout());
+        let before = memory::held();
+        let mut other = compares.then(|| scalable(span.from as usize, target));
+        let mut bytes = memory::held() - before;
         let mut inserted = 0;
         for items in span.points() {
             while inserted < items {
                 stop::point();
                 let until = items.min(inserted + (1 << 16));
                 KEYS.blocks(inserted..until, |block| {
-                    self.add(&mut grown, block, span);
-                    if let Some((map, scalable)) = &mut others {
-                        map.add(block);
-                        scalable.add(block);
+                    self.add(&grown, block);
+                    if let Some(other) = &mut other {
+                        // What this thread allocates for it.
+                        let before = memory::held();
+                        other.inserts(block);
+                        bytes += memory::held() - before;
                     }
                 });
                 inserted = until;
             }
-            let Some((map, scalable)) = &others else {
-                self.push(items, &[(&grown, many)], passes);
-                continue;
-            };
-            let mut fixed = built(items, target);
-            KEYS.blocks(0..items, |block| fixed.add(block));
-            let (few, fewest) = (many / 4, many / 16);
-            let all: [(&dyn Subject, usize); 4] =
-                [(&grown, many), (&fixed, few), (map, few), (scalable, fewest)];
-            self.push(items, &all, passes);
+            let mut all = vec![of_guira(&grown, many, items, passes)];
+            if let Some(other) = &other {
+                let fixed = built(items, target);
+                insert_batch(&fixed, KEYS, 0..items);
+                let lookups = |keys: &[u64]| other.lookups(keys);
+                all.push(of_guira(&fixed, many / 4, items, passes));
+                all.push(figures([&lookups; 2], bytes as usize, many / 16, items, passes));
+            }
+            self.points.push(Point { items, all });
         }
     }
 
     /// Inserts keys, and watches the memory.
-    fn add(&mut self, grown: &mut GrowingFilter, block: &[u64], span: Span) {
+    fn add(&mut self, grown: &GrowingFilter, block: &[u64]) {
         for keys in block.chunks(INTERVAL) {
             let items = grown.len() as u64;
-            grown.add(keys);
+            grown.insert_batch(Hashed::slice(keys)).expect("room");
             // The fewest items and the most memory of the interval: an upper bound.
-            let bits = 8.0 * grown.bytes() as f64 / items as f64;
-            let is_judged = items >= JUDGED_FROM * span.from;
+            let bits = 8.0 * grown.size_in_bytes() as f64 / items as f64;
+            let is_judged = items >= JUDGED_FROM * self.span.from;
             if is_judged && self.most_bits.is_none_or(|(most, _)| bits > most) {
                 self.most_bits = Some((bits, items));
             }
         }
     }
 
-    /// Measures filters that hold so many items, each with a number of lookups for its rate.
-    fn push(&mut self, items: u64, subjects: &[(&dyn Subject, usize)], passes: u64) {
-        let all = subjects.iter().map(|&(subject, lookups)| {
-            let mut found = 0;
-            over_range(ABSENT, 0..lookups as u64, |block| found += subject.found(block));
-            Figures {
-                bits: 8.0 * subject.bytes() as f64 / items as f64,
-                rate: found as f64 / lookups as f64,
-                times: [0, 100].map(|present| time(subject, items, present, passes)),
-            }
-        });
-        self.points.push(Point { items, all: all.collect() });
-    }
-
     /// Returns the highest false-positive rate of the filter that grows, and its number of items.
     pub fn highest_rate(&self) -> Option<(f64, u64)> {
-        let rates = self.points.iter().map(|point| (point.all[0].rate, point.items));
+        let rates = self.points.iter().map(|point| (point.all[0][1] / 100.0, point.items));
         rates.max_by(|a, b| a.0.total_cmp(&b.0))
     }
 }
 
-/// Returns nanoseconds of a single lookup, with this share of present keys in per cent.
-fn time(subject: &dyn Subject, items: u64, present: u32, passes: u64) -> f64 {
+/// Looks up keys, and returns how many seem present.
+type Lookups<'a> = &'a dyn Fn(&[u64]) -> usize;
+
+/// Measures one of guira's filters as [`figures`] does.
+fn of_guira<G: Growth>(filter: &Filter<Set, G>, many: usize, items: u64, passes: u64) -> Figures {
+    let single = |keys: &[u64]| keys.iter().filter(|&&key| filter.contains(&Hashed(key))).count();
+    let batch = |keys: &[u64]| {
+        filter.contains_batch(Hashed::slice(keys), &mut [false; BATCH][..keys.len()])
+    };
+    figures([&single, &batch], filter.size_in_bytes(), many, items, passes)
+}
+
+/// Measures a filter that holds so many items: passes of single lookups, and `many` in the fastest
+/// way for its rate.
+fn figures(
+    [single, fastest]: [Lookups; 2],
+    bytes: usize,
+    many: usize,
+    items: u64,
+    passes: u64,
+) -> Figures {
+    let mut found = 0;
+    over_range(ABSENT, 0..many as u64, |block| found += fastest(block));
     let times = (0..passes).map(|seed| {
-        let keys = KEYS.pick(PASS, Pick { present, inserted: (0, items) }, seed);
-        let mut found = 0;
-        let clock = over_keys(&keys, |block| found += subject.lookups(block));
-        assert!(present == 0 || found == keys.len(), "every present key is found");
-        clock.per_key()
+        let keys = KEYS.pick(PASS, Pick { present: 0, inserted: (0, items) }, seed);
+        over_keys(&keys, single).per_key()
     });
-    median(times)
+    [8.0 * bytes as f64 / items as f64, 100.0 * found as f64 / many as f64, median(times)]
+}
+
+/// Formats a share.
+pub fn percent(share: f64) -> String {
+    format!("{} %", 100.0 * share)
 }
