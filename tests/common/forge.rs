@@ -36,6 +36,8 @@ pub const WORDS: usize = 152;
 pub const OCCUPIED: usize = 160;
 pub const ELAPSED: usize = 168;
 pub const LATEST: usize = 176;
+/// The number of ghosts of the first stamp, in a filter that expires and grows.
+pub const STAMPS: usize = 184;
 
 /// Bytes of the header: those that it says, if it can have so many.
 pub fn header(bytes: &[u8]) -> usize {

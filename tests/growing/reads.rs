@@ -91,6 +91,8 @@ struct Told {
 struct Scene<K: Read> {
     filter: Of<K>,
     told: [Told; 2],
+    /// A builder of filters that can be merged into it.
+    builder: BuilderOf<K>,
     /// The number of writers that have ended.
     ended: AtomicU64,
     stop: AtomicBool,
@@ -107,9 +109,10 @@ fn pinned(writer: u64, nth: u64) -> u64 {
 
 impl<K: Read> Scene<K> {
     fn new(layout: Layout, seed: u64) -> Self {
-        let filter = K::builder(layout).seed(seed).build().expect("a small filter");
+        let builder = K::builder(layout).seed(seed);
+        let filter = builder.clone().build().expect("a small filter");
         let (told, ended) = (<[Told; 2]>::default(), AtomicU64::new(0));
-        let scene = Self { filter, told, ended, stop: AtomicBool::new(false) };
+        let scene = Self { filter, told, builder, ended, stop: AtomicBool::new(false) };
         for writer in 0..2 {
             (0..PINNED).for_each(|nth| {
                 K::add(&scene.filter, pinned(writer, nth)).expect("room");
@@ -240,6 +243,22 @@ impl<K: Read> Scene<K> {
         self.filter.clone()
     }
 
+    /// Merges a few items into the filter, if it can be merged. All that were merged are there.
+    fn merge_some(&self, merged: &mut u64) {
+        let _stop = StopOnPanic(&self.stop);
+        let key = |nth: u64| 1 << 61 | nth;
+        let other: Of<K> = self.builder.clone().build().expect("a small filter");
+        (*merged..*merged + 8).for_each(|nth| K::add(&other, key(nth)).expect("room"));
+        if let Some(outcome) = K::merge(&self.filter, &other) {
+            outcome.expect("room to grow");
+            *merged += 8;
+        }
+        assert!(
+            (0..*merged).all(|nth| self.filter.contains(&key(nth))),
+            "a merged item is missing"
+        );
+    }
+
     /// Every copy has what was there before, and is still there afterwards.
     fn clone_it(&self, rng: &mut SmallRng) {
         let _stop = StopOnPanic(&self.stop);
@@ -258,7 +277,7 @@ impl<K: Read> Scene<K> {
 
 /// Two writers insert, and remove, refresh and let expire some of what they inserted, until the
 /// filter has a thousand times its first slots. Two readers look up items that are present, and
-/// another thread clones the filter. They read so often in all, in as many rounds, each with a new
+/// another thread clones the filter, saves it, and merges others into it. They read so often in all, in as many rounds, each with a new
 /// filter, as it takes.
 fn readers_beside_growth<K: Read>(layout: Layout, reads: u64)
 where
@@ -285,12 +304,13 @@ where
                     }
                 });
             }
-            let (mut rng, mut slots) = (rng(rounds), 0);
+            let (mut rng, mut slots, mut merged) = (rng(rounds), 0, 0);
             while !is_over() {
                 // At every doubling, and a little later.
                 if scene.filter.slots() > slots * 3 / 2 {
                     slots = scene.filter.slots();
                     scene.clone_it(&mut rng);
+                    scene.merge_some(&mut merged);
                 }
                 thread::sleep(Duration::from_micros(100));
             }

@@ -1,6 +1,6 @@
 //! Shrinking a growing filter: the memory that is left, the items, and the rate.
 
-use guira::GrowingFilter;
+use guira::{GrowingFilter, Layout, Shrinking};
 
 use crate::common::scaled;
 
@@ -133,6 +133,24 @@ fn copies_that_do_not_fit_keep_their_buckets() {
         (0..copies).for_each(|_| assert!(filter.remove(&("hot", hot)), "lost"));
     }
     assert!(filter.is_empty() && filter.try_clone().unwrap().is_empty());
+}
+
+/// Where two buckets cannot be joined, shrinking ends, and says so.
+#[test]
+fn shrinking_ends_at_copies_that_do_not_fit() {
+    let layout = Layout::Growing2x30;
+    let mut filter = GrowingFilter::builder().capacity(1).layout(layout).seed(5).build().unwrap();
+    filter.insert_batch(0..20_000).unwrap();
+    assert!((0..20_000).all(|key| filter.remove(&key)));
+    let mut keys = Vec::new();
+    for key in 0..400 {
+        keys.extend((0..4).filter(|_| filter.insert(&("hot", key)).is_ok()).map(|_| key));
+    }
+    filter.shrink_to_fit();
+    let steps = (0..100).take_while(|_| filter.shrink_step(1_000) != Shrinking::Unchanged);
+    assert!(steps.count() < 100, "no end of the steps: {filter:?}");
+    assert!(keys.iter().all(|key| filter.remove(&("hot", *key))), "lost");
+    assert!(filter.is_empty());
 }
 
 /// What is moved was not inserted.

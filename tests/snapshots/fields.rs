@@ -6,9 +6,12 @@ use super::common::{
     forge::{
         BITS, CAPACITY, CONTENTS, COPIES, ELAPSED, FIRST, GENERATION, GHOSTS, GROWTH, HASHER_CHECK,
         HEADER, INTERVAL, LATEST, LAYOUT, LENGTH, LOAD, MAX_BUCKETS, OCCUPIED, SEED, SIZE, SLOTS,
-        STRIPES, SWEEP, TARGET, VALUE_BITS, VERSION, WINDOW, WORDS, amend, number, put,
+        STAMPS, STRIPES, SWEEP, TARGET, VALUE_BITS, VERSION, WINDOW, WORDS, amend, number, put,
     },
-    kind::{ExpiringSets, GrowingMaps, GrowingSets, Kind, Maps, Of, Sets, max_value, new},
+    kind::{
+        ExpiringSets, GrowingExpiringSets, GrowingMaps, GrowingSets, Kind, Maps, Of, Sets,
+        max_value, new,
+    },
     rng,
     saved::{filled, pushed, sample},
     settings,
@@ -95,6 +98,21 @@ fn invalid_fields_are_detected<K: Kind>() {
     // Another seed means another hasher, and so does another check value.
     assert!(matches!(with::<K>(filter, SEED, 1), LoadError::OtherHasher));
     assert!(matches!(with::<K>(filter, HASHER_CHECK, 1), LoadError::OtherHasher));
+}
+
+/// There are no more ghosts than slots, also if they are told for each stamp.
+#[test]
+fn too_many_ghosts_of_a_stamp_are_detected() {
+    let filter = sample::<GrowingExpiringSets>();
+    let most = filter.slots() as u64;
+    for ghosts in [2 * most, i64::MAX as u64, u64::MAX] {
+        let error = forged::<GrowingExpiringSets>(&filter, |bytes| {
+            let others = number(bytes, GHOSTS) - number(bytes, STAMPS);
+            put(bytes, GHOSTS, ghosts);
+            put(bytes, STAMPS, ghosts - others);
+        });
+        assert_eq!(invalid(error), ("ghosts", ghosts));
+    }
 }
 
 /// Fields that only filters of other kinds have are zero.
