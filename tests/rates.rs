@@ -73,10 +73,10 @@ fn check(what: &str, measured: &Measured, bound: f64) {
     assert!(values as f64 <= expected * 1.1 + spread, "{what}: {values} values, {expected:.0}");
 }
 
-/// Returns the number of lookups per table for a few thousand positives in all, or for a few dozen
+/// Returns the number of lookups per table for two thousand positives in all, or for two dozen
 /// at the lowest rates. (In debug builds, fewer.)
 fn queries(rate: f64, tables: u64) -> u64 {
-    (scaled(150.0, 4_000.0) / rate).min(scaled(1e6, 3e7)) as u64 / tables + 1
+    (scaled(150.0, 2_000.0) / rate).min(scaled(1e6, 1e7)) as u64 / tables + 1
 }
 
 /// Checks filters of several sizes in these layouts.

@@ -48,7 +48,7 @@ pub struct Dump {
 
 #[expect(clippy::len_without_is_empty, reason = "no snapshot is empty")]
 impl Dump {
-    /// Goes over the next buckets, at most `max_blocks` blocks of 64 KiB (at least one), to count
+    /// Goes over the next buckets, at most `max_blocks` blocks of 64 KiB, to count
     /// items and to compute checksums. Returns whether it has gone over all of them, so that the
     /// dump can be read.
     ///
@@ -69,7 +69,7 @@ impl Dump {
         filter: &Filter<C, G, S>,
         max_blocks: usize,
     ) -> io::Result<bool> {
-        self.encoder.prepare(filter.engine.words(), max_blocks.max(1))
+        self.encoder.prepare(filter.engine.words(), max_blocks)
     }
 
     /// Returns the number of bytes of the whole snapshot, which is known from the start.
