@@ -355,7 +355,8 @@ impl<P: Payload> GrowingTable<P> {
         incoming: Option<&Item>,
         relocations: &RelocationCount,
     ) -> Outcome {
-        let next = |from: &From| Some(nodes[usize::from(from.node)].from);
+        // `NO_PARENT` is no number of a node.
+        let next = |from: &From| nodes.get(usize::from(from.node)).map(|node| node.from);
         let moves = successors(Some(from), next).take_while(|from| from.node != NO_PARENT);
         self.counters.found_path(moves);
         while from.node != NO_PARENT {
