@@ -26,8 +26,8 @@ pub enum InsertError {
     /// A filter that grows returns this in two cases: its
     /// [cap on memory](crate::FilterBuilder::max_bytes) does not let it grow; or so many copies of
     /// few items fill the buckets around that splits make no room. It gives up after 64 attempts,
-    /// each of which splits up to 8 buckets, or at once if the filter is large and less than half as full as
-    /// it should be.
+    /// each of which splits up to 8 buckets, or at once if the filter is large and less than half
+    /// as full as it should be.
     Full,
     /// There is no room, as in [`Full`](Self::Full), and the system refused the memory for the
     /// filter to grow. A later insert tries again. Only filters that grow return this.
@@ -115,8 +115,8 @@ pub enum BuildError {
     MemoryCapTooLow {
         /// The cap, in bytes.
         max_bytes: usize,
-        /// The lowest cap that is enough. (Filters that grow or whose items expire may need a little
-        /// more, and say so at the next attempt.)
+        /// The lowest cap that is enough. (Filters that grow or whose items expire may need a
+        /// little more, and say so at the next attempt.)
         needed: usize,
     },
     /// The false-positive rate is not a number above 0 and below 1.

@@ -14,8 +14,8 @@
 //! five classes of items. So aliases, duplicates, moves, full buckets and splits are frequent: the
 //! test counts them, and fails if there were too few. Threads remove only what they inserted, or
 //! what they were given before they started. In a map, a class is a key with a value, some classes
-//! share a key, and threads replace only values of their own. On a table whose slots expire, threads
-//! also begin generations: see `history/spec.rs`.
+//! share a key, and threads replace only values of their own. On a table whose slots expire,
+//! threads also begin generations: see `history/spec.rs`.
 
 mod common;
 mod history;

@@ -173,8 +173,8 @@ fn the_builder_chooses_the_fewest_bits_per_item() {
                 .collect();
             for fastest in [false, true] {
                 let builder = if fastest { builder.clone().fastest() } else { builder.clone() };
-                // In order of weight: plain if the fastest is preferred, few buckets, many slots per
-                // bucket, plain.
+                // In order of weight: plain if the fastest is preferred, few buckets, many slots
+                // per bucket, plain.
                 let cost = |filter: &CuckooFilter| {
                     let semi_sorted = filter.layout().is_semi_sorted();
                     let slots_per_bucket = filter.layout().slots_per_bucket();

@@ -1,5 +1,5 @@
-//! Addresses in a table that grows: from hashes to sides, from one side to the other, and from sides
-//! to buckets at every size.
+//! Addresses in a table that grows: from hashes to sides, from one side to the other, and from
+//! sides to buckets at every size.
 
 mod common;
 

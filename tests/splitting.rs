@@ -1,5 +1,5 @@
-//! Tables that grow by splitting their buckets: from few first buckets to the last level, and corner
-//! cases, which random sequences hardly reach.
+//! Tables that grow by splitting their buckets: from few first buckets to the last level, and
+//! corner cases, which random sequences hardly reach.
 
 // Models and runs under steps have tests of their own.
 #![cfg(not(any(loom, shuttle)))]

@@ -13,17 +13,17 @@
 //! Counts (loads, rates, bits, cache lines) use all cores. What is timed (Table 3, Figures 5 to 8)
 //! runs on one pinned thread, so leave the machine idle during a run. All filters have the same
 //! pages of memory: none has huge ones. Each timed figure is the median of several rounds in which
-//! the filters take turns, with the minimum and the maximum beside it. If the ranges of two compared
-//! speeds overlap, the verdict says so. `--smoke` has as many rounds, but tiny tables; it shows only
-//! that everything works.
+//! the filters take turns, with the minimum and the maximum beside it. If the ranges of two
+//! compared speeds overlap, the verdict says so. `--smoke` has as many rounds, but tiny tables; it
+//! shows only that everything works.
 //!
 //! `--help` lists the options. Each run replaces `evaluation/report/`, so copy a report that you
 //! want to keep.
 //!
 //! Each file of `experiments` that is named after a table, figure or section is one experiment, and
 //! `speeds` has Figures 5 to 8. An experiment returns rows, tables and plots, and a note on the
-//! method. `filters` holds the filters that the papers compare, and `simulation` fills cuckoo tables
-//! with any fingerprint and bucket size.
+//! method. `filters` holds the filters that the papers compare, and `simulation` fills cuckoo
+//! tables with any fingerprint and bucket size.
 
 mod experiments;
 mod filters;

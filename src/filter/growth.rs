@@ -69,9 +69,9 @@ impl<C: Contents, S> Filter<C, Growing, S> {
     ///
     /// Gives up buckets, down to as many as the items need at the load at which the filter grows,
     /// but no fewer than it had at first. (It stops earlier if it comes to two buckets that hold so
-    /// many copies of few items that one bucket has no room for them.) This takes no other memory. It takes the time of a lookup
-    /// for each bucket that is given up, and that of an insert for each item that then must move:
-    /// [`shrink_step`](Self::shrink_step) does a part of it.
+    /// many copies of few items that one bucket has no room for them.) This takes no other memory.
+    /// It takes the time of a lookup for each bucket that is given up, and that of an insert for
+    /// each item that then must move: [`shrink_step`](Self::shrink_step) does a part of it.
     ///
     /// ```
     /// let mut filter = guira::GrowingFilter::with_capacity(100);

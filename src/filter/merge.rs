@@ -61,7 +61,8 @@ impl<C: Permanent, G: Growth, S: BuildHasher> Filter<C, G, S> {
     ///
     /// Takes as much memory as a clone of the other filter until it returns, and the time of an
     /// insert for each item. (Many inserts for one item if this filter has been doubled more often
-    /// than the other one, by more doublings than the other one's slots remember.) The locks of the other filter are held while its buckets are copied.
+    /// than the other one, by more doublings than the other one's slots remember.) The locks of the
+    /// other filter are held while its buckets are copied.
     ///
     /// # Errors
     /// [`MergeError`]: what differs, or why there is no room. With

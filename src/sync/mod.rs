@@ -179,8 +179,8 @@ impl Tally {
     /// [`add`](Self::add). All earlier calls must have happened before this one.
     #[inline]
     pub(crate) fn add_alone(&self, change: i64) {
-        // Relaxed: see `add_and_get`. Nothing comes between the load and the store, and the load returns
-        // the last value: the earlier changes are this thread's own, or happened before.
+        // Relaxed: see `add_and_get`. Nothing comes between the load and the store, and the load
+        // returns the last value: the earlier changes are this thread's own, or happened before.
         self.0.store(self.0.load(Relaxed) + change, Relaxed);
     }
 

@@ -36,8 +36,9 @@
 //!    empty or expired, unless there is a visible match. After making room without the lock, start
 //!    again.
 //! 6. **Refresh**: under the stripe's lock, read the generation and the words, bump the version,
-//!    and replace the stamp of the *oldest* visible match by one compare-and-swap. **Remove** names the generation: under the lock, if that is visible,
-//!    bump the version and clear a slot with its stamp, the one that knows most.
+//!    and replace the stamp of the *oldest* visible match by one compare-and-swap. **Remove** names
+//!    the generation: under the lock, if that is visible, bump the version and clear a slot with
+//!    its stamp, the one that knows most.
 //! 7. **Evict**, after an insert found no room: find the oldest slot of the pair's buckets, and
 //!    acquire its lock. Then read both words, and the generation after them. If both words are full
 //!    and the slot is the oldest, bump the version and replace the slot by one compare-and-swap.
@@ -117,24 +118,24 @@
 //! 1. *Inserts.* The new slot is assigned to the new item alone.
 //! 2. *Moves and splits.* A slot goes where it matches all of its items. If a split copies it, each
 //!    of the two is assigned to the items that are found there.
-//! 3. *A refresh of x in the generation n* takes o, the oldest visible slot that matches x. If o has
-//!    the stamp of n, all matches have it, that of x among them, and x keeps its slot. Otherwise all
-//!    items of o are older than n. They keep o, which only lasts longer, and x is assigned o, too.
-//!    (If the refresh settled for another slot that has the stamp of n, x might rely on the slot of
-//!    a removable item, and that item's removal would take it.)
-//! 4. *A removal of x*, which is removable and of the generation g, takes u: of the matches with the
-//!    stamp of g the one that knows most (see `split/mod.rs`; in a table of a fixed size all know
-//!    the same). Let v be the slot of x. If u is v, no other item had it. Otherwise the items of u
-//!    are assigned v, which is no older than u. All that v knows is true of them if v knows no more
-//!    than u, because they and x agree in what u knows. If v has the stamp of g, x was alone on v,
-//!    and v knows no more than u. If v is younger, no item of u is of its generation, and no
+//! 3. *A refresh of x in the generation n* takes o, the oldest visible slot that matches x. If o
+//!    has the stamp of n, all matches have it, that of x among them, and x keeps its slot.
+//!    Otherwise all items of o are older than n. They keep o, which only lasts longer, and x is
+//!    assigned o, too. (If the refresh settled for another slot that has the stamp of n, x might
+//!    rely on the slot of a removable item, and that item's removal would take it.)
+//! 4. *A removal of x*, which is removable and of the generation g, takes u: of the matches with
+//!    the stamp of g the one that knows most (see `split/mod.rs`; in a table of a fixed size all
+//!    know the same). Let v be the slot of x. If u is v, no other item had it. Otherwise the items
+//!    of u are assigned v, which is no older than u. All that v knows is true of them if v knows no
+//!    more than u, because they and x agree in what u knows. If v has the stamp of g, x was alone
+//!    on v, and v knows no more than u. If v is younger, no item of u is of its generation, and no
 //!    removable item of its generation shared it with x. But then v may know more.
 //! 5. *So a removal takes nothing* if a match younger than g knows more than u, and x is left to
 //!    expire. This can be left out if nothing was refreshed within the window, because *a slot that
 //!    is younger than one of its items implies a refresh in the generation of the slot or later*: a
 //!    refresh makes it so, and a removal of x gives v to the items of u only if v is as young as u,
-//!    or younger than x. The last generation of a refresh is noted under the lock of its stripe, for
-//!    all stripes together. (Any refresh counts: an alias of y that is not in the table can be
+//!    or younger than x. The last generation of a refresh is noted under the lock of its stripe,
+//!    for all stripes together. (Any refresh counts: an alias of y that is not in the table can be
 //!    refreshed, too, and takes y's slot.)
 //!
 //! # Late inserts
@@ -169,8 +170,8 @@
 //!    of late inserts: see above), and the oldest slot is that of the oldest generation. (The two
 //!    words are no snapshot: an older item that is moved between them meanwhile may be missed.)
 //! 2. *Until the compare-and-swap, only a sweep or a split takes the victim*, because the lock is
-//!    held. The generation is n or n + 1 by then. If it is gone, the eviction starts again. Otherwise a
-//!    slot of the same fingerprint and generation is replaced.
+//!    held. The generation is n or n + 1 by then. If it is gone, the eviction starts again.
+//!    Otherwise a slot of the same fingerprint and generation is replaced.
 //! 3. *Who removes.* An eviction takes a copy that nobody removed. So it breaks the payment on
 //!    which "Why a miss is correct" relies, if anybody removes items: the contract of removal
 //!    forbids it.

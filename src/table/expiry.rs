@@ -72,8 +72,8 @@ impl<S: Space<Payload = Aged>> Table<S> {
     /// Removes one copy of an item with the stamp of a generation, if that is visible: the one that
     /// knows most. Returns whether there was one.
     ///
-    /// Also returns `false` if a newer copy knows more, and something was refreshed within the window:
-    /// that copy may be this item's. See "Refreshing" in `clock.rs`.
+    /// Also returns `false` if a newer copy knows more, and something was refreshed within the
+    /// window: that copy may be this item's. See "Refreshing" in `clock.rs`.
     #[must_use]
     pub fn remove_of<L>(&self, item: S::Item, generation: u64) -> bool
     where

@@ -64,8 +64,8 @@ impl Generations {
         self.end.load(Relaxed)
     }
 
-    /// Lets the sweep of the present generation begin. `next` is called before, with the generation,
-    /// and returns the number of buckets of the sweep, in a table that grows.
+    /// Lets the sweep of the present generation begin. `next` is called before, with the
+    /// generation, and returns the number of buckets of the sweep, in a table that grows.
     pub(super) fn begin_sweep(&self, next: impl FnOnce(u64) -> Option<u64>) {
         let _sweeping = self.sweeping.lock();
         let now = self.now();

@@ -24,8 +24,9 @@ impl<S: Space> Table<S> {
     ///
     /// # Errors
     /// `TooManyCopies` if both locations are full, and hold only copies of this item (if the table
-    /// grows: as many copies as one bucket has slots). If no empty slot is within reach: `Full`, or why
-    /// the table cannot grow. In all cases the table holds the same multiset as without the call.
+    /// grows: as many copies as one bucket has slots). If no empty slot is within reach: `Full`, or
+    /// why the table cannot grow. In all cases the table holds the same multiset as without the
+    /// call.
     #[inline]
     pub fn insert<L>(&self, item: S::Item) -> Result<(), InsertError>
     where
@@ -136,8 +137,8 @@ impl<S: Space> Table<S> {
         }
     }
 
-    /// Returns the value of a slot that matches an item, with any value, or `None` if there is none.
-    /// If slots expire, only visible ones count.
+    /// Returns the value of a slot that matches an item, with any value, or `None` if there is
+    /// none. If slots expire, only visible ones count.
     #[inline]
     fn found_in<L>(&self, now: u64, item: &S::Item, words: [Seen; 2]) -> Option<u16>
     where

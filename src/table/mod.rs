@@ -154,12 +154,13 @@
 //! Every retry of a lookup, apart from one after a quick probe, requires that another thread bumped
 //! the stripe's version after the previous round began (or began a generation, if slots expire, or
 //! split a bucket, if the table grows). A thread that stopped or died in the middle of a move, lock
-//! held, does none of these: lookups proceed, and so do inserts into buckets with an empty slot. (Lookups are lock-free: each of these retries means that a writer made progress.
-//! They are not wait-free.)
+//! held, does none of these: lookups proceed, and so do inserts into buckets with an empty slot.
+//! (Lookups are lock-free: each of these retries means that a writer made progress. They are not
+//! wait-free.)
 //!
 //! Operations that take a lock do wait for it: `remove`, `count`, `insert_unique`, inserts that
-//! must make room (move, sweep, or split) or that seem to find too many copies (see `copies.rs`), and
-//! operations
+//! must make room (move, sweep, or split) or that seem to find too many copies (see `copies.rs`),
+//! and operations
 //! on the whole table, which need all locks. (While an operation on the whole table waits for one
 //! lock, it holds others. So a thread that is suspended with a lock held can delay every operation
 //! that needs a lock.)

@@ -7,9 +7,9 @@ impl<S: Space> Table<S> {
     /// Moves a slot to its other side, and stores what comes in in the slot that it leaves. Returns
     /// `true` if the slot was moved, and `incoming` is stored.
     ///
-    /// Returns `false` if the plan is stale: the slot is no longer there, its bucket has been split,
-    /// or there is no room on the other side. Then `incoming` was not stored. If the bucket was
-    /// split meanwhile, the slot may have been moved all the same. If the original was swept
+    /// Returns `false` if the plan is stale: the slot is no longer there, its bucket has been
+    /// split, or there is no room on the other side. Then `incoming` was not stored. If the bucket
+    /// was split meanwhile, the slot may have been moved all the same. If the original was swept
     /// meanwhile, the copy stays.
     ///
     /// A slot that has expired is not copied: it is cleared, or takes `incoming`. In the
@@ -86,8 +86,8 @@ impl<S: Space> Table<S> {
         }
     }
 
-    /// Clears a slot that has expired, or replaces it. Returns `false` if it is no longer there. The
-    /// caller holds its lock, which what comes in does not need: nobody misses the slot.
+    /// Clears a slot that has expired, or replaces it. Returns `false` if it is no longer there.
+    /// The caller holds its lock, which what comes in does not need: nobody misses the slot.
     #[cold]
     fn drop_expired<L>(
         &self,

@@ -56,14 +56,15 @@ pub trait Clock: Debug + Send + Sync {
     /// The state of the clock in a copy that is in this generation, if slots expire.
     fn read(&self, generation: u64) -> Option<ClockState>;
 
-    /// Holds up sweeps of all buckets until the result is dropped. The clock ticks at most once meanwhile.
+    /// Holds up sweeps of all buckets until the result is dropped. The clock ticks at most once
+    /// meanwhile.
     fn pause(&self) -> impl Sized + '_;
 
     /// Sets the clock of a table that is not shared.
     fn set(&mut self, state: ClockState);
 
-    /// What a copy in this generation takes over of a table that grows and has this many buckets, if
-    /// slots expire. The caller has paused this clock, and holds all stripes of its table.
+    /// What a copy in this generation takes over of a table that grows and has this many buckets,
+    /// if slots expire. The caller has paused this clock, and holds all stripes of its table.
     fn read_sweep(&self, generation: u64, buckets: u64) -> Option<SweepState>;
 
     /// Sets what depends on the buckets of a table that grows and is not shared.

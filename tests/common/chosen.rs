@@ -44,8 +44,8 @@ pub fn known_bits(layout: Layout) -> u32 {
     layout.fingerprint_bits() - core
 }
 
-/// A hash with other bits of the extension: after those that each slot knows, the first bit is bit 0.
-/// So it is an alias of the given one until the filter of this seed has grown.
+/// A hash with other bits of the extension: after those that each slot knows, the first bit is bit
+/// 0. So it is an alias of the given one until the filter of this seed has grown.
 pub fn relative(hash: u64, seed: u64, layout: Layout, bits: u64) -> u64 {
     let mixed = guira::raw::mix(hash, mixing_seed(seed));
     unmix(mixed ^ bits << (32 + known_bits(layout)).min(61), mixing_seed(seed))

@@ -1,5 +1,5 @@
-//! Readers that must never miss an item, beside writers that keep a filter at 95 % load. Copies that
-//! are made meanwhile hold every item, too.
+//! Readers that must never miss an item, beside writers that keep a filter at 95 % load. Copies
+//! that are made meanwhile hold every item, too.
 
 use std::{
     hash::BuildHasher,
@@ -71,8 +71,8 @@ impl Drop for StopOnPanic<'_> {
     }
 }
 
-/// Runs the plan on a kind of filter, and checks the filter at its end. Returns how many of the keys
-/// that the writers used were aliases.
+/// Runs the plan on a kind of filter, and checks the filter at its end. Returns how many of the
+/// keys that the writers used were aliases.
 pub fn churn<K, S>(make: Maker<K, S>, plan: &Plan, copy: Copy<K, S>) -> usize
 where
     K: Kind,

@@ -24,14 +24,15 @@ pub struct Items<T> {
     kept: Vec<Vec<T>>,
     /// While it is disturbed: the last tag that a slot of each key may have.
     latest: Vec<Option<T>>,
-    /// The last tag that such a refresh or eviction gave. Until it expires, removals may be refused.
+    /// The last tag that such a refresh or eviction gave. Until it expires, removals may be
+    /// refused.
     disturbed: Option<T>,
 }
 
 impl<T: Copy + Ord> Items<T> {
-    /// Some keys, a few of which are aliases of others if such are found in so many tries. (Those of a
-    /// filter that grows and hashes nothing are found for certain.) The filter must be empty, and is
-    /// empty again in the end: aliases are what a filter that holds one key answers to.
+    /// Some keys, a few of which are aliases of others if such are found in so many tries. (Those
+    /// of a filter that grows and hashes nothing are found for certain.) The filter must be empty,
+    /// and is empty again in the end: aliases are what a filter that holds one key answers to.
     pub fn draw<K: Kind<Tag = T>, S: BuildHasher>(
         empty: &Of<K, S>,
         (count, tries): (usize, usize),

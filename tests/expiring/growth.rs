@@ -104,7 +104,8 @@ fn what_has_expired_is_given_back() {
     }
 }
 
-/// Half of the items stay: they need half of the memory, keep their generations, and can be removed.
+/// Half of the items stay: they need half of the memory, keep their generations, and can be
+/// removed.
 #[test]
 fn what_has_not_expired_stays_when_it_shrinks() {
     for window in SOME_WINDOWS {
@@ -168,10 +169,10 @@ fn at_its_largest_size_it_evicts_the_oldest() {
     }
 }
 
-/// There are an old item, an alias of it that slots distinguish in a larger table, and a twin of that
-/// alias which they do not. After the refresh of the twin has taken the slot of the alias, the slot of
-/// the old item is the only one with the stamp that both had. A removal of the alias leaves it: also
-/// in clones, and after shrinking, when slots know as little as at first.
+/// There are an old item, an alias of it that slots distinguish in a larger table, and a twin of
+/// that alias which they do not. After the refresh of the twin has taken the slot of the alias, the
+/// slot of the old item is the only one with the stamp that both had. A removal of the alias leaves
+/// it: also in clones, and after shrinking, when slots know as little as at first.
 #[test]
 fn a_removal_leaves_what_a_refresh_had_a_choice_of() {
     for window in SOME_WINDOWS {

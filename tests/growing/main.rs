@@ -146,8 +146,8 @@ fn it_grows_a_hundredfold_from_four_threads_at_the_target_rate<K: Grows>() {
     }
 }
 
-/// At every size, all items are found, and the measured rate is at most the promised one, which is at
-/// most the target. In sets, it is close to the promised one.
+/// At every size, all items are found, and the measured rate is at most the promised one, which is
+/// at most the target. In sets, it is close to the promised one.
 fn the_rate_holds_at_every_length<K: Grows>() {
     let of_target = |(rate, fastest)| {
         let builder = builder::<K>().capacity(300).false_positive_rate(rate).seed(5);
@@ -162,8 +162,8 @@ fn the_rate_holds_at_every_length<K: Grows>() {
     }
 }
 
-/// Checks a filter at every doubling. Its items may expire, if there are more of them than it has room
-/// for.
+/// Checks a filter at every doubling. Its items may expire, if there are more of them than it has
+/// room for.
 fn check_doublings<K: Grows>(filter: &Of<K>, comes_and_goes: bool) {
     let (first, slots_per_bucket) = (filter.slots(), filter.layout().slots_per_bucket() as usize);
     let (target, value_bits) = (filter.target_false_positive_rate(), filter.layout().value_bits());

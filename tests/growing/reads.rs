@@ -78,7 +78,8 @@ impl Read for GrowingExpiringSets {
 /// What a writer tells.
 #[derive(Default)]
 struct Told {
-    /// Its items from the first number up to the second are present, but for those that are removed.
+    /// Its items from the first number up to the second are present, but for those that are
+    /// removed.
     first: AtomicU64,
     end: AtomicU64,
     /// The generations of its items, with the number of the first of each.
@@ -165,8 +166,8 @@ impl<K: Read> Scene<K> {
         self.ended.fetch_add(1, Release);
     }
 
-    /// Refreshes the pinned items, and begins a generation if the other writer has refreshed its own
-    /// lately.
+    /// Refreshes the pinned items, and begins a generation if the other writer has refreshed its
+    /// own lately.
     fn begin_generation(&self, writer: u64) {
         let now = K::now(&self.filter);
         let refreshed = (0..PINNED).all(|nth| K::refresh(&self.filter, pinned(writer, nth)));
@@ -277,8 +278,8 @@ impl<K: Read> Scene<K> {
 
 /// Two writers insert, and remove, refresh and let expire some of what they inserted, until the
 /// filter has a thousand times its first slots. Two readers look up items that are present, and
-/// another thread clones the filter, saves it, and merges others into it. They read so often in all, in as many rounds, each with a new
-/// filter, as it takes.
+/// another thread clones the filter, saves it, and merges others into it. They read so often in
+/// all, in as many rounds, each with a new filter, as it takes.
 fn readers_beside_growth<K: Read>(layout: Layout, reads: u64)
 where
     Of<K>: Sync,
@@ -342,7 +343,8 @@ where
     }
 }
 
-/// Run alone: `GUIRA_READS=1000000000 cargo test --release --test growing -- --ignored --nocapture`.
+/// Run alone: `GUIRA_READS=1000000000 cargo test --release --test growing -- --ignored
+/// --nocapture`.
 #[test]
 #[ignore = "long: ten million reads of each kind, or as many as GUIRA_READS says"]
 fn readers_miss_nothing_in_a_long_run() {

@@ -117,8 +117,8 @@ fn the_next_growth_is_known() {
     }
 }
 
-/// The cap is kept, and can be changed at any time. It decides about the next step, and about nothing
-/// else.
+/// The cap is kept, and can be changed at any time. It decides about the next step, and about
+/// nothing else.
 #[test]
 fn the_cap_can_be_changed() {
     let mut keys = 0_u64..;

@@ -148,8 +148,8 @@ impl Slot for Aged {
         World::<FixedSpace<Self>>::fixed::<Plain<2, 16>>(rng, (payload, 2), keys, call)
     }
 
-    /// The tails never run out, so there are no ghosts, but slots of one item know different parts of
-    /// it: those that were added or moved before its bucket was split know less.
+    /// The tails never run out, so there are no ghosts, but slots of one item know different parts
+    /// of it: those that were added or moved before its bucket was split know less.
     fn growing(rng: &mut SmallRng) -> World<GrowingSpace<Self>> {
         let payload = Self::new(STAMP_BITS, WINDOW, FIRST);
         let call = call_aged::<GrowingSpace<Self>, Leveled<2, 8>>;

@@ -175,10 +175,10 @@ pub enum Operation {
 /// `values` is no step of its own. What it says of each value takes effect at some moment of the
 /// call, but not all at the same one: see `table/values.rs`.
 ///
-/// Nothing is ever swept, and what has expired cannot be seen. An advance is not one moment: between
-/// its start and its end, one call may still take the last generation for the present one, while
-/// another one already takes the next. So each call decides by a generation of its own. That must be
-/// one that was the present one between the start and the end of the call.
+/// Nothing is ever swept, and what has expired cannot be seen. An advance is not one moment:
+/// between its start and its end, one call may still take the last generation for the present one,
+/// while another one already takes the next. So each call decides by a generation of its own. That
+/// must be one that was the present one between the start and the end of the call.
 pub struct Multiset;
 
 impl Specification for Multiset {
@@ -205,8 +205,9 @@ impl Specification for Multiset {
 /// The contents that there can be after a call that decided by the generation `now`, if it can have
 /// had this answer.
 ///
-/// In a table that grows, slots of one item can know different parts of it. So a refresh may refresh
-/// all copies in place of the oldest one, and a removal may refuse to take a copy beside a newer one.
+/// In a table that grows, slots of one item can know different parts of it. So a refresh may
+/// refresh all copies in place of the oldest one, and a removal may refuse to take a copy beside a
+/// newer one.
 fn step(slots: &[Slot], class: &Class, now: u64, answer: Answer) -> Vec<Vec<Slot>> {
     let is_visible = |generation: u64| now.saturating_sub(generation) <= u64::from(WINDOW);
     let is_own = |slot: &Slot| slot.0 == class.index && is_visible(slot.1);

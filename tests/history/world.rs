@@ -20,7 +20,8 @@ pub type Placement = [[usize; 2]; CLASSES];
 /// How often the first buckets of a table that grows double at most.
 const DOUBLINGS: u32 = 4;
 
-/// Makes one call on a class, by its place and its item. A removal names the generation of its copy.
+/// Makes one call on a class, by its place and its item. A removal names the generation of its
+/// copy.
 pub type Call<S> =
     fn(&World<S>, &Table<S>, usize, <S as Space>::Item, Action, Option<u64>) -> Answer;
 
@@ -155,7 +156,8 @@ pub fn call<S: Tiny + Lookups<L>, L>(
     }
 }
 
-/// The same, where slots expire. A removal is of the copy with a generation that the thread has added.
+/// The same, where slots expire. A removal is of the copy with a generation that the thread has
+/// added.
 pub fn call_aged<S: Ages<L>, L>(
     _world: &World<S>,
     table: &Table<S>,
@@ -321,8 +323,8 @@ impl<P: Slot> World<GrowingSpace<P>> {
         let hashes = P::keys(rng).map(|key| hashes[key]);
         let both = |item: Item| [item, Item { sides: [item.sides[1], item.sides[0]] }];
         let items = hashes.map(|hash| both(growth.item::<L>(hash)));
-        // What a slot knows at least: the longest tail in a bucket of level 0. A split takes nothing
-        // of it, a move only what does not fit.
+        // What a slot knows at least: the longest tail in a bucket of level 0. A split takes
+        // nothing of it, a move only what does not fit.
         let known = |side: Side| {
             let Side { start, code: Code { core, extension } } = side;
             (start, core, extension & ((1 << longest_tail) - 1))

@@ -211,7 +211,8 @@ fn same_answers<K: Values>(layout: Layout, buckets: usize) {
 }
 
 /// Items of five kinds: present ones, some of them among the latest, arbitrary ones, and in a table
-/// of a fixed size ones whose fingerprint, or whose first bucket, is next to that of a present item.
+/// of a fixed size ones whose fingerprint, or whose first bucket, is next to that of a present
+/// item.
 fn some_items<K: Kind>(filter: &Of<K, Part>, present: &[u64]) -> Vec<u64> {
     let layout = filter.layout();
     let smallest = if layout.is_semi_sorted() { 16 } else { 1 };

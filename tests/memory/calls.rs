@@ -121,8 +121,8 @@ fn a_batch_ends_when_its_failures_take_no_memory<K: Kind>() {
     const ITEMS: usize = 40_000;
     let hashes: Vec<u64> = (0..ITEMS as u64).collect();
     let keys = Hashed::slice(&hashes);
-    // One slot holds one item: with long fingerprints in one table, few are aliases. So the number of
-    // copies tells whether an item is there.
+    // One slot holds one item: with long fingerprints in one table, few are aliases. So the number
+    // of copies tells whether an item is there.
     let rate = if K::IS_PERMANENT { 1e-4 } else { 1e-3 };
     let builder = || new::<K>().capacity(10_000).false_positive_rate(rate).seed(3);
     let build = || -> Of<K> { builder().build().expect("memory") };

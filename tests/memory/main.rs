@@ -1,6 +1,6 @@
 //! Memory that the system refuses is an error, not a panic. The global allocator of these tests
-//! counts the allocations of each thread, and refuses some: those beyond a gigabyte, or those that a
-//! test chooses.
+//! counts the allocations of each thread, and refuses some: those beyond a gigabyte, or those that
+//! a test chooses.
 
 mod calls;
 #[path = "../common/mod.rs"]

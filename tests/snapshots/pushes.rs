@@ -70,8 +70,8 @@ fn wrong_rest(bytes: &[u8], place: usize, rng: &mut SmallRng) -> Vec<u8> {
 }
 
 /// At the edges of all parts of a snapshot, and at random places, a loader refuses what a new one
-/// would refuse, which has received what the first one wrote, and no more. It goes on with the right
-/// bytes. `each` selects the places.
+/// would refuse, which has received what the first one wrote, and no more. It goes on with the
+/// right bytes. `each` selects the places.
 fn check_pushes<K: Kind>(bytes: &[u8], each: usize, rng: &mut SmallRng) {
     let [mut accepted, mut refused] = [0; 2];
     for at_once in [false, true] {

@@ -1,5 +1,5 @@
-//! Replicas stay equal: filters that were saved and loaded, or cloned, and on which the same calls are
-//! made.
+//! Replicas stay equal: filters that were saved and loaded, or cloned, and on which the same calls
+//! are made.
 
 use std::fmt::Write;
 

@@ -1,4 +1,5 @@
-//! Sizes and words of tables that grow, in snapshots behind right checksums, that no such table has.
+//! Sizes and words of tables that grow, in snapshots behind right checksums, that no such table
+//! has.
 
 use guira::LoadError;
 
@@ -137,8 +138,8 @@ fn invalid_places_are_detected() {
     }
 }
 
-/// A child of a bucket that was split ahead of its turn must have its place. And a bucket whose turn
-/// it is has not been split: the size would be larger.
+/// A child of a bucket that was split ahead of its turn must have its place. And a bucket whose
+/// turn it is has not been split: the size would be larger.
 #[test]
 fn sizes_that_do_not_fit_the_words_are_refused() {
     let filter = sample::<GrowingSets>();

@@ -14,8 +14,8 @@ use super::common::{
     saved::{self, crowd, filled, received, sample},
 };
 
-/// Words that are wrong, but not malformed, are written as they arrived, and the checksums are those
-/// of what arrived.
+/// Words that are wrong, but not malformed, are written as they arrived, and the checksums are
+/// those of what arrived.
 #[test]
 fn a_loader_that_received_damage_writes_it() {
     let (filter, _) = filled::<Sets>(CuckooFilter::builder().capacity(20_000).seed(1), 10_000);

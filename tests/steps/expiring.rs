@@ -1,5 +1,5 @@
-//! Tables that grow and whose slots expire: writers that stop, or panic, at each step of an insert, a
-//! refresh, a removal, a sweep, a split, or the beginning of a generation.
+//! Tables that grow and whose slots expire: writers that stop, or panic, at each step of an insert,
+//! a refresh, a removal, a sweep, a split, or the beginning of a generation.
 
 use std::sync::Arc;
 

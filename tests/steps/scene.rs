@@ -1,5 +1,5 @@
-//! Tables in which a writer is stopped, or panics, at each of its steps, and the checks of what other
-//! threads see.
+//! Tables in which a writer is stopped, or panics, at each of its steps, and the checks of what
+//! other threads see.
 
 use std::{fmt::Debug, marker::PhantomData, sync::Arc};
 
@@ -13,8 +13,8 @@ pub trait Subject<L>: Words<L> + Space<Item: Debug> {
     const LOOKUP: usize;
     /// Steps of an insert where there is room.
     const INSERT: usize;
-    /// Steps that a call may be spared if others have split buckets, or did not have to check whether
-    /// the table must grow.
+    /// Steps that a call may be spared if others have split buckets, or did not have to check
+    /// whether the table must grow.
     const SPARED: usize = 0;
     /// Whether tails can run out, so that slots may belong to no item.
     const HAS_GHOSTS: bool = false;
@@ -122,8 +122,8 @@ impl<S: Subject<L>, L> Scene<S, L> {
         }
     }
 
-    /// Checks everything after the call, or if it was cut off. Then at most one item has one copy too
-    /// many: one that was moved.
+    /// Checks everything after the call, or if it was cut off. Then at most one item has one copy
+    /// too many: one that was moved.
     pub fn look_after(&self, cut_off: bool) {
         let mut excess = 0;
         for &Known { item, before, after } in &self.known {
@@ -141,8 +141,8 @@ impl<S: Subject<L>, L> Scene<S, L> {
     }
 }
 
-/// Stops a writer at each of its steps, and lets it panic at each of them. Returns how many locks it
-/// acquires.
+/// Stops a writer at each of its steps, and lets it panic at each of them. Returns how many locks
+/// it acquires.
 pub fn at_every_step<S: Subject<L>, L>(name: &str, scene: impl Fn() -> Scene<S, L>) -> usize {
     let undisturbed = scene();
     let all = steps(|| assert!((undisturbed.call)(), "{name}: the call did something else"));

@@ -30,8 +30,8 @@ const STEP: usize = 32;
 type Scene<L> = scene::Scene<GrowingSpace<Bare>, L>;
 
 impl<L: GrowingLayout> Subject<L> for GrowingSpace<Bare> {
-    /// The size, the version, both words, the version; and both words again, and both children, if it
-    /// goes by an old size.
+    /// The size, the version, both words, the version; and both words again, and both children, if
+    /// it goes by an old size.
     const LOOKUP: usize = 9;
     /// The size, both words, and as many again, the change of one; and the check whether the table
     /// must grow.

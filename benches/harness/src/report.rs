@@ -42,8 +42,8 @@ impl Report {
         self.paragraph(&items.join("\n"));
     }
 
-    /// Adds what belongs beside every figure: the facts of [`machine::facts`](crate::machine::facts),
-    /// and the duration.
+    /// Adds what belongs beside every figure: the facts of
+    /// [`machine::facts`](crate::machine::facts), and the duration.
     pub fn facts(&mut self, facts: &[(&str, String)], seconds: f64) {
         let facts = facts.iter().map(|(name, fact)| format!("{name}: {fact}"));
         self.list(facts.chain([format!("duration: {seconds:.0} s")]));

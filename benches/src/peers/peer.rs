@@ -1,4 +1,5 @@
-//! The trait of the compared filters and sets, and how shared and single-threaded ones implement it.
+//! The trait of the compared filters and sets, and how shared and single-threaded ones implement
+//! it.
 //!
 //! Each is used in the fastest documented way for `u64` keys: by hash if it takes hashes, else with
 //! a cheap hasher if it takes a hasher, else with its own. Keys are random, so the hash of a key is

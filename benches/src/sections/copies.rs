@@ -116,8 +116,8 @@ const KEYS: u64 = 10_000;
 /// Calls of the writer before the copy begins.
 const WARM_UP: u64 = 2 * KEYS;
 
-/// Longest waits in milliseconds, beside `memcpy`: a plain copy of as many bytes into memory that was
-/// touched before.
+/// Longest waits in milliseconds, beside `memcpy`: a plain copy of as many bytes into memory that
+/// was touched before.
 #[derive(Default)]
 pub struct Stall {
     waits: Rounds,

@@ -1,5 +1,5 @@
-//! The operations of a filter or set that threads share; the order of reads and writes, and the keys
-//! that the threads work on.
+//! The operations of a filter or set that threads share; the order of reads and writes, and the
+//! keys that the threads work on.
 
 use std::{
     ops::Range,

@@ -249,7 +249,8 @@ impl<'a> Replay<'a> {
     }
 
     /// Looks up every key in the mirror, then removes all keys of the store and checks that none is
-    /// left. Returns the keys in the store, those that are not, and the false positives among these.
+    /// left. Returns the keys in the store, those that are not, and the false positives among
+    /// these.
     fn finish(&self) -> Result<[u64; 3]> {
         let (mut present, mut absent, mut false_positives) = (Vec::new(), 0, 0);
         for (index, &key) in self.trace.keys.iter().enumerate() {

@@ -90,8 +90,8 @@ impl Schedule {
     }
 }
 
-/// The operations of a set of flows that threads share. Bit `i` of a lookup's answer stands for flow
-/// `i` of the burst. The other two return whether they have changed the set.
+/// The operations of a set of flows that threads share. Bit `i` of a lookup's answer stands for
+/// flow `i` of the burst. The other two return whether they have changed the set.
 #[derive(Clone, Copy)]
 struct FlowSet<'a> {
     look_up: &'a (dyn Fn(&[FlowKey; BURST]) -> u32 + Sync),

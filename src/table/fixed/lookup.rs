@@ -162,8 +162,8 @@ impl BothWords for [u64; 2] {
     fn load([first, second]: [&Word; 2]) -> Self {
         // Acquire, twice: pairs with the Release of `try_add` (and of `copy` and `change_slot`,
         // which also add), so that a hit happens after the insert that it found; and with that of
-        // `change_slot` and `clear`, so that a lookup that sees a cleared slot also sees the version
-        // bumped.
+        // `change_slot` and `clear`, so that a lookup that sees a cleared slot also sees the
+        // version bumped.
         [first.load(Acquire), second.load(Acquire)]
     }
 

@@ -80,8 +80,8 @@ impl<P: Payload> GrowingTable<P> {
         alike.iter().map(|&long| matching(long)).max().unwrap_or(0)
     }
 
-    /// Returns whether an insert that found both locations full must be refused: copies take as many
-    /// of their slots as they may.
+    /// Returns whether an insert that found both locations full must be refused: copies take as
+    /// many of their slots as they may.
     pub(super) fn has_too_many<L: GrowingLayout>(&self, item: &Item) -> bool {
         let _guard = self.stripe::<L>(item).lock();
         let (_, seen) = self.load_unexpired::<L>(item);

@@ -116,8 +116,8 @@
 //!    takes the ghost that this very split has left on y's way. Nobody has cleared it: that would
 //!    take the lock, too.
 //! 5. *Clear one of several copies* in a move whose slot was copied by splits: they are one slot
-//!    that was assigned to one item at most (to several if they were refreshed), and all of them are
-//!    cleared.
+//!    that was assigned to one item at most (to several if they were refreshed), and all of them
+//!    are cleared.
 //!
 //! (If both sides of an item begin in one bucket, a slot may match it on either side. Both words of
 //! one bucket are loaded at the same level, so the bucket is the location of both. The argument
@@ -149,8 +149,8 @@
 //! a tail can end up in both of them, and counts twice from then on. In one bucket, a slot that
 //! matches on both sides counts once.
 //!
-//! An insert whose locations are full adds no copy if as many slots match the item as one bucket has
-//! (three of four). Splits cannot separate copies, and would be made for nothing.
+//! An insert whose locations are full adds no copy if as many slots match the item as one bucket
+//! has (three of four). Splits cannot separate copies, and would be made for nothing.
 //!
 //! # Growth
 //!

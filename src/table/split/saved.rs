@@ -157,8 +157,8 @@ impl<P: Payload> GrowingTable<P> {
 
     /// Copies words of the image, from a place on, and adds the children ahead of the buckets among
     /// them to those that were found in all words before. For a caller that knows that nobody
-    /// changes the table. If somebody does, the words may be those of no table, and no more children
-    /// are found than there are in the image.
+    /// changes the table. If somebody does, the words may be those of no table, and no more
+    /// children are found than there are in the image.
     ///
     /// # Errors
     /// If the system refuses the memory. Then nothing was found.
@@ -186,8 +186,8 @@ impl<P: Payload> GrowingTable<P> {
         Ok(())
     }
 
-    /// Copies words of the image, from a place on, given all children ahead. For a caller as that of
-    /// [`find_words`](Self::find_words), which has found them.
+    /// Copies words of the image, from a place on, given all children ahead. For a caller as that
+    /// of [`find_words`](Self::find_words), which has found them.
     pub fn words_from(&self, from: u64, ahead: &[u32], copy: &mut [u64]) {
         let image = self.image();
         self.copy_buckets(image, from, copy);

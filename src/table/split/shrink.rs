@@ -44,8 +44,8 @@ pub enum Shrinking {
 
 impl<P: Payload> GrowingTable<P> {
     /// Joins buckets with their children while the load is below the target, and releases the
-    /// memory of the buckets that are no longer in use. Ends after this many steps, or a few more: a
-    /// step is a bucket that is joined, or a slot that is moved to make this possible.
+    /// memory of the buckets that are no longer in use. Ends after this many steps, or a few more:
+    /// a step is a bucket that is joined, or a slot that is moved to make this possible.
     ///
     /// A slot takes with it what the number of its bucket tells, as much as fits into a tail. A
     /// ghost remains one. Before the first step, what has expired is swept.

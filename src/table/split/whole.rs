@@ -116,9 +116,9 @@ impl<P: Payload> GrowingTable<P> {
         Some(end)
     }
 
-    /// The present generation, and how far the table is swept in it, if slots expire. The caller has
-    /// paused the clock, holds all stripes, and has settled the size. (The clock may tick meanwhile,
-    /// so it is read once.)
+    /// The present generation, and how far the table is swept in it, if slots expire. The caller
+    /// has paused the clock, holds all stripes, and has settled the size. (The clock may tick
+    /// meanwhile, so it is read once.)
     pub(super) fn clock_of_copy(&self) -> (u64, Option<SweepState>) {
         let now = self.clock.now();
         (now, self.clock.read_sweep(now, self.buckets()))

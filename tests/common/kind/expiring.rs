@@ -184,8 +184,8 @@ impl<G: Subject> Kind for (Expiring, G) {
     }
 }
 
-/// Records the refresh of a key, which has found a slot or none. It gives the oldest item of the key
-/// and its aliases the present generation.
+/// Records the refresh of a key, which has found a slot or none. It gives the oldest item of the
+/// key and its aliases the present generation.
 fn refresh<G: Subject, S>(
     filter: &Of<(Expiring, G), S>,
     items: &mut Items<u64>,

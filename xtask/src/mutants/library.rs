@@ -16,8 +16,8 @@ use super::{
 };
 use crate::source::{self, Source};
 
-/// Files, or folders, with steps that only tables with values have, or tables that grow. Semi-sorted
-/// words occur in neither.
+/// Files, or folders, with steps that only tables with values have, or tables that grow.
+/// Semi-sorted words occur in neither.
 const ONLY_PLAIN: [&str; 8] = [
     "src/table/advance.rs",
     "src/table/clock.rs",

@@ -1,5 +1,5 @@
-//! The statements, match arms, fields and bodies of closures of a file, with the parts that a mutant
-//! can change.
+//! The statements, match arms, fields and bodies of closures of a file, with the parts that a
+//! mutant can change.
 
 use std::ops::Range;
 
@@ -55,8 +55,8 @@ impl Syntax {
         Ok(Self { tokens: flatten(text)?, blocks, nodes })
     }
 
-    /// The one statement, arm, field or body of a closure in a function of this name whose code begins so; the largest
-    /// one of those that begin at the same byte. White space does not count.
+    /// The one statement, arm, field or body of a closure in a function of this name whose code
+    /// begins so; the largest one of those that begin at the same byte. White space does not count.
     pub(super) fn node_at(&self, function: &str, beginning: &str) -> Result<&Node> {
         let beginning: String = beginning.split_whitespace().collect();
         let begins_there = |node: &&Node| {

@@ -106,8 +106,8 @@ pub fn add_tables(times: &Times, results: &mut Results) {
     results.tables.push(("Growth: the time of each insert", latency));
 }
 
-/// Name, title and unit of the plot of each figure, of the growth in which all filters were measured,
-/// with a target of 1 %.
+/// Name, title and unit of the plot of each figure, of the growth in which all filters were
+/// measured, with a target of 1 %.
 const CHARTS: [[&str; 3]; 3] = [
     ["growth-1-percent-bits", "Bits per item", "bits per item"],
     ["growth-1-percent-rate", "False positives", "false-positive rate (%)"],

@@ -237,8 +237,8 @@ fn nanoseconds<T>(work: impl FnOnce() -> T) -> u64 {
     start.elapsed().as_nanos() as u64
 }
 
-/// Returns what the calling thread and its filter have used so far: bytes of the filter, page faults
-/// of the thread, and how many times it had to leave its core.
+/// Returns what the calling thread and its filter have used so far: bytes of the filter, page
+/// faults of the thread, and how many times it had to leave its core.
 fn used(filter: &GrowingFilter) -> [i64; 3] {
     let bytes = filter.size_in_bytes() as i64;
     #[cfg(target_os = "linux")]
