@@ -178,7 +178,7 @@ impl<S: Space> Table<S> {
         S: Words<L>,
     {
         loop {
-            let words = self.space.load_both_to_change(item);
+            let words = self.space.load_both_to_add(item);
             match self.try_add::<L>(item, words, None) {
                 Some(true) => return true,
                 // The locations are found again, and the slot is encoded again: a bucket may have

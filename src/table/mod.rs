@@ -417,7 +417,17 @@ impl<S: Space> Table<S> {
         S: Words<L>,
     {
         let item = self.fetched::<L>(mixed);
-        self.stripe::<L>(&item).prefetch();
+        self.prefetch_stripe::<L>(&item);
         item
+    }
+
+    /// Prefetches the stripe of an item. Its value should be set: the stripe is the same without
+    /// it, but the compiler would then find the stripe twice.
+    #[inline]
+    pub(crate) fn prefetch_stripe<L>(&self, item: &S::Item)
+    where
+        S: Words<L>,
+    {
+        self.stripe::<L>(item).prefetch();
     }
 }

@@ -63,6 +63,12 @@ pub trait Space: Sized {
     /// As [`load_both`](Self::load_both), for a thread that may change one of the words next.
     fn load_both_to_change(&self, item: &Self::Item) -> [Seen; 2];
 
+    /// As [`load_both_to_change`](Self::load_both_to_change), for an insert that only adds a slot.
+    #[inline]
+    fn load_both_to_add(&self, item: &Self::Item) -> [Seen; 2] {
+        self.load_both_to_change(item)
+    }
+
     /// The level of a bucket, which is in its word. A slot has a meaning at one level only.
     fn level(word: u64) -> u32;
 

@@ -22,8 +22,9 @@ operations! {
     /// Returns a value that was found, or `None` if the item was inserted.
     fn insert_unique(&self, mixed: u64, value: u16) -> Result<Option<u16>, InsertError> {
         by_layout!(self.layout, L => {
-            let item = self.table.fetched_with_stripe::<L>(mixed);
-            self.table.get_or_insert::<L>(item.with_value(value))
+            let item = self.table.fetched::<L>(mixed).with_value(value);
+            self.table.prefetch_stripe::<L>(&item);
+            self.table.get_or_insert::<L>(item)
         })
     }
 
@@ -46,15 +47,17 @@ operations! {
 
     fn replace(&self, mixed: u64, old: u16, new: u16) -> bool {
         by_layout!(self.layout, L => {
-            let item = self.table.fetched_with_stripe::<L>(mixed);
-            self.table.replace::<L>(item.with_value(old), new)
+            let item = self.table.fetched::<L>(mixed).with_value(old);
+            self.table.prefetch_stripe::<L>(&item);
+            self.table.replace::<L>(item, new)
         })
     }
 
     fn remove(&self, mixed: u64, value: u16) -> bool {
         by_layout!(self.layout, L => {
-            let item = self.table.fetched_with_stripe::<L>(mixed);
-            self.table.remove::<L>(item.with_value(value))
+            let item = self.table.fetched::<L>(mixed).with_value(value);
+            self.table.prefetch_stripe::<L>(&item);
+            self.table.remove::<L>(item)
         })
     }
 

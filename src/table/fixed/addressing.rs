@@ -199,6 +199,14 @@ impl<P: Payload> Space for FixedSpace<P> {
     }
 
     #[inline]
+    fn load_both_to_add(&self, pair: &Pair) -> [Seen; 2] {
+        // Relaxed: the compare-and-swap validates the word, and nothing else depends on it. (After
+        // an Acquire, the compiler loads the address of the buckets again: four instructions.)
+        pair.buckets
+            .map(|bucket| Seen { bucket, word: self.bucket(bucket).load_to_change(Relaxed) })
+    }
+
+    #[inline]
     fn level(_word: u64) -> u32 {
         0
     }
