@@ -59,8 +59,8 @@ fn refresh_of_the_oldest_beside_the_removal_of_an_alias() {
 }
 
 /// Catches a refresh that does not validate the generation: the caller's copy is dropped by a split
-/// while an advance waits for the lock, an alias's copy counts as refreshed, and the alias's removal
-/// takes it.
+/// while an advance waits for the lock, an alias's copy counts as refreshed, and the alias's
+/// removal takes it.
 #[test]
 fn refresh_beside_a_split_and_the_removal_of_an_alias() {
     check("split_refresh_alias", 1_600, &["removed", "taken"], |seen| {

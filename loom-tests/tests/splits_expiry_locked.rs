@@ -203,7 +203,8 @@ fn unseen_that_makes_room_beside_an_advance_and_another_unseen() {
 fn unseen_that_splits_beside_another_unseen() {
     check("split_age_unseen_splits", 1_800, &["other", "this"], |seen| {
         let table = with_load(1, 2, 256);
-        // Both buckets are bucket 0, until it is split: these go to the child, and the new one stays.
+        // Both buckets are bucket 0, until it is split: these go to the child, and the new one
+        // stays.
         let new = item(&table, 0, [0; 2], [0; 2], 0);
         for nth in 0..2 {
             put(&table, item(&table, 1, [0; 2], [1; 2], nth).sides[0], START);

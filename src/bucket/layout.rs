@@ -142,8 +142,8 @@ impl Splitting {
     }
 }
 
-/// Fewest bits of the longest tail beside a value. With 3, half of the occupied slots are ghosts after
-/// 10 doublings, and with 2, six of seven.
+/// Fewest bits of the longest tail beside a value. With 3, half of the occupied slots are ghosts
+/// after 10 doublings, and with 2, six of seven.
 const MIN_TAIL_BESIDE_VALUE: u32 = 3;
 
 /// Fewest bits of a fingerprint beside a value. With shorter ones, tables fill badly.

@@ -47,8 +47,8 @@ pub trait Space: Sized {
     /// The item with a value, given the item with the value zero.
     fn with_value(item: Self::Item, value: u16) -> Self::Item;
 
-    /// Prefetches both buckets of an item: all that an insert without a limit on copies reads if one
-    /// of them has an empty slot.
+    /// Prefetches both buckets of an item: all that an insert without a limit on copies reads if
+    /// one of them has an empty slot.
     fn prefetch(&self, item: &Self::Item);
 
     /// A bucket that an item or a plan leads to.
@@ -110,8 +110,8 @@ pub trait Words<L>: Space {
     /// The stripe of a slot that is to be moved.
     fn stripe_of_move<'a>(&self, stripes: &'a Stripes, step: Self::Move) -> &'a Stripe;
 
-    /// Marks the slots that match an item, with any value. A bucket that comes twice is marked once.
-    /// Only in layouts with values.
+    /// Marks the slots that match an item, with any value. A bucket that comes twice is marked
+    /// once. Only in layouts with values.
     fn marks(&self, item: &Self::Item, words: [Seen; 2]) -> [u64; 2];
 
     /// Counts the slots that match an item, with any value.

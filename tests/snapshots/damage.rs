@@ -171,8 +171,8 @@ fn blocks_belong_to_their_place_in_their_snapshot() {
     pushed::<Sets>(&later, 1 << 20, &mut rng).expect("undamaged");
 }
 
-/// The last eight bytes depend on every word, and on the fields before the number of occupied slots:
-/// not on the time, in which replicas may differ.
+/// The last eight bytes depend on every word, and on the fields before the number of occupied
+/// slots: not on the time, in which replicas may differ.
 #[test]
 fn the_last_checksum_depends_on_every_word() {
     let builder = CuckooFilter::builder().capacity(100_000).layout(Layout::Plain4x16).seed(5);

@@ -108,8 +108,8 @@ impl Growth {
 }
 
 impl<P: Payload> Growth<P> {
-    /// The addressing of a table with `first` buckets at level 0, `1 ..= 2^32`, and this payload, or
-    /// `None` if the system refuses the memory.
+    /// The addressing of a table with `first` buckets at level 0, `1 ..= 2^32`, and this payload,
+    /// or `None` if the system refuses the memory.
     #[must_use]
     pub fn holding<L: GrowingLayout>(first: u64, payload: P) -> Option<Self> {
         debug_assert!((1..=1 << 32).contains(&first));

@@ -1,4 +1,5 @@
-//! Copies of an item of which a slot tells only a part: those that a merge adds.
+//! Copies of an item in a table that grows: their limits, and those of which a slot tells only a
+//! part, as merges add them.
 
 use arrayvec::ArrayVec;
 

@@ -98,8 +98,8 @@ impl Choice {
     }
 }
 
-/// Chooses the layout that meets the target at the end of the growth, where the rate is highest, and
-/// takes the fewest bits per item there, ghosts included.
+/// Chooses the layout that meets the target at the end of the growth, where the rate is highest,
+/// and takes the fewest bits per item there, ghosts included.
 ///
 /// # Errors
 /// `MaxCapacityTooLow`, `CapacityTooLarge`, `RateTooLow`. For a layout that was named:

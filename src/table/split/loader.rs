@@ -138,8 +138,8 @@ impl<P: Payload> ImageLoader<P> {
             })
     }
 
-    /// Returns the table, of which this many slots are occupied, or `None` if the system refuses the
-    /// memory. The places must be [valid](Self::has_valid_places).
+    /// Returns the table, of which this many slots are occupied, or `None` if the system refuses
+    /// the memory. The places must be [valid](Self::has_valid_places).
     #[must_use]
     pub fn finish<L: GrowingLayout>(
         self,

@@ -356,8 +356,8 @@ impl<P: Payload> GrowingSpace<P> {
     /// How far the table has grown.
     #[must_use]
     pub fn size(&self) -> Size {
-        // Acquire: pairs with the Release in `advance`. So the memory of all buckets of this size
-        // is there.
+        // Acquire: pairs with the Release in `advance_size`. So the memory of all buckets of this
+        // size is there.
         // mutant-ok: models have all memory from the start, and splits check the level in the word
         Size::unpack(self.size.load(Acquire))
     }
@@ -366,7 +366,7 @@ impl<P: Payload> GrowingSpace<P> {
     /// follow from it.
     #[inline]
     fn hint(&self) -> Size {
-        // Acquire: pairs with the Release in `publish`. So the splits up to this size happened
+        // Acquire: pairs with the Release in `advance_size`. So the splits up to this size happened
         // before, and their buckets are committed.
         Size::unpack(self.hint.load(Acquire))
     }

@@ -136,7 +136,8 @@ impl Occupancy {
     /// Counts that ghosts have expired: a sweep will count them as items that are gone.
     pub(super) fn retire_ghosts(&self, number: i64) {
         if number != 0 {
-            // Ghosts first: a thread that checks in between must not find more slots than there are.
+            // Ghosts first: a thread that checks in between must not find more slots than there
+            // are.
             self.ghosts.add(-number);
             // Not to the sum itself, which stays a multiple of the step. The next insert checks.
             let _ = self.count(number);
@@ -148,8 +149,9 @@ impl Occupancy {
         self.ghosts.get()
     }
 
-    /// The number of occupied slots, without what threads have counted for themselves. The items are
-    /// rounded down to a multiple of [`STEP`], so that it makes no difference which thread counts.
+    /// The number of occupied slots, without what threads have counted for themselves. The items
+    /// are rounded down to a multiple of [`STEP`], so that it makes no difference which thread
+    /// counts.
     pub(super) fn occupied(&self) -> i64 {
         let total = self.total.get();
         total - total.rem_euclid(STEP) + self.ghosts.get()

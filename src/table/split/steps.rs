@@ -36,8 +36,8 @@ impl<P: Payload> GrowingTable<P> {
     }
 
     /// Moves a slot that has this side at this place to its other side, and stores the incoming
-    /// side in the slot that it leaves. Counts the incoming item, as an insert does. Returns `false`
-    /// if the incoming side was not stored, or if nothing was moved.
+    /// side in the slot that it leaves. Counts the incoming item, as an insert does. Returns
+    /// `false` if the incoming side was not stored, or if nothing was moved.
     pub fn relocate_slot<L: GrowingLayout>(
         &self,
         side: Side,
