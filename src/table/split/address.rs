@@ -240,11 +240,20 @@ impl<P: Payload> Growth<P> {
         self.place(side, Size { level, split: 0 }).map(|place| place.bucket)
     }
 
-    /// The child of a bucket of this level.
+    /// The child of a bucket of this level, which exists.
     #[inline]
     #[must_use]
     pub fn child(&self, bucket: u32, level: u32) -> u32 {
-        (u64::from(bucket) + (self.first << level)) as u32
+        let child = self.future_child(bucket, level);
+        debug_assert!(child <= u64::from(u32::MAX), "no such bucket");
+        child as u32
+    }
+
+    /// The child that a bucket of this level would get. It may be beyond the last possible bucket.
+    #[inline]
+    #[must_use]
+    pub fn future_child(&self, bucket: u32, level: u32) -> u64 {
+        u64::from(bucket) + (self.first << level)
     }
 
     /// A number that both sides of an item have in common, at every level: it selects the stripe.

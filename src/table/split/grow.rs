@@ -153,7 +153,7 @@ impl<P: Payload> GrowingTable<P> {
         if level != size.level {
             return Ok(false);
         }
-        let child = u64::from(self.growth.child(bucket, level));
+        let child = self.growth.future_child(bucket, level);
         self.commit(child..child + 1)?;
         let guard = self.stripes.at((u64::from(bucket) / GROUP) as usize).lock();
         let now = self.clock.now();

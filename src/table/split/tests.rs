@@ -1,6 +1,8 @@
 //! Tests of what cannot be seen from outside.
 
 use super::{GrowingTable, Item, Limits, Space};
+#[cfg(target_os = "linux")]
+use crate::{InsertError, table::split::Place};
 use crate::{
     bucket::{GrowingLayout, Leveled},
     table::mix,
@@ -39,6 +41,24 @@ fn vectors_agree<L: GrowingLayout>() {
             assert_eq!(buckets(&vector), buckets(&scalar), "{first} {items} {key}");
         }
     }
+}
+
+/// No child has a number beyond the last possible bucket, where numbers would begin again: its
+/// words would take the place of those of a bucket in use.
+#[cfg(target_os = "linux")]
+#[test]
+fn no_bucket_is_split_into_one_beyond_the_last() {
+    type L = Leveled<4, 7>;
+    let first = (1 << 31) + 8;
+    let limits = Limits { buckets: 1 << 32, load: 230 };
+    // 16 GiB of addresses, of which hardly a page is touched.
+    let Some(table) = GrowingTable::new::<L>(first, limits, 8, (false, true)) else { return };
+    let early = |bucket| table.split_early::<L>(Place { bucket, level: 0 });
+    assert_eq!(early((1 << 31) - 9), Ok(true));
+    for bucket in [(1 << 31) - 8, (1 << 31) - 1, 1 << 31] {
+        assert_eq!(early(bucket), Err(InsertError::FullyGrown));
+    }
+    assert_eq!(table.occupied(), (0, 0));
 }
 
 #[test]
