@@ -91,7 +91,7 @@ pub type CuckooFilter<S = StableHashBuilder> = Filter<Set, Fixed, S>;
 /// | [`OutOfMemory`](crate::InsertError::OutOfMemory) | The system refuses the memory for the next step. |
 /// | [`MaxCapacity`](crate::InsertError::MaxCapacity) | The filter has reached its `max_capacity`. |
 /// | [`FullyGrown`](crate::InsertError::FullyGrown) | It has been doubled fifteen times, or has 2^32 buckets. |
-/// | [`TooManyCopies`](crate::InsertError::TooManyCopies) | The item's two buckets are full, and hold as many copies of it as a bucket has slots, or there are [`max_copies`](crate::FilterBuilder::max_copies) of them. |
+/// | [`TooManyCopies`](crate::InsertError::TooManyCopies) | The item's two buckets are full, and hold as many copies of it as a bucket has slots (three if it has two), or there are [`max_copies`](crate::FilterBuilder::max_copies) of them. |
 ///
 /// Every item stays, and lookups and removals go on. A filter that cannot grow fills up first,
 /// beyond the load at which it would have grown.

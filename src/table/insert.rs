@@ -24,7 +24,7 @@ impl<S: Space> Table<S> {
     ///
     /// # Errors
     /// `TooManyCopies` if both locations are full, and hold only copies of this item (if the table
-    /// grows: as many copies as one bucket has slots). If no empty slot is within reach: `Full`, or
+    /// grows: as many as `copies.rs` says). If no empty slot is within reach: `Full`, or
     /// why the table cannot grow. In all cases the table holds the same multiset as without the
     /// call.
     #[inline]

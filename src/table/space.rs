@@ -14,7 +14,8 @@ pub struct Seen {
     pub(super) word: u64,
 }
 
-/// What an insert remembers of its attempts to make room: the relocations, and the buckets split.
+/// What an insert remembers of its attempts to make room: the relocations, and how often it had
+/// buckets split.
 #[derive(Debug)]
 pub struct Attempts {
     pub(super) relocations: RelocationCount,
@@ -63,7 +64,8 @@ pub trait Space: Sized {
     /// As [`load_both`](Self::load_both), for a thread that may change one of the words next.
     fn load_both_to_change(&self, item: &Self::Item) -> [Seen; 2];
 
-    /// As [`load_both_to_change`](Self::load_both_to_change), for an insert that only adds a slot.
+    /// As [`load_both_to_change`](Self::load_both_to_change), for an insert that only adds a slot:
+    /// by any ordering.
     #[inline]
     fn load_both_to_add(&self, item: &Self::Item) -> [Seen; 2] {
         self.load_both_to_change(item)

@@ -11,8 +11,9 @@ use crate::{
     table::{Payload, StripeGuard},
 };
 
-/// Slots of two words, each as its extension on the first side.
-type Alike = ArrayVec<u64, { 2 * MAX_SLOTS }>;
+/// Slots of two words, each as its extension on the first side, or as those two that it may be if
+/// both words are one bucket.
+type Alike = ArrayVec<[Option<u64>; 2], { 2 * MAX_SLOTS }>;
 
 impl<P: Payload> GrowingTable<P> {
     /// Returns whether an insert must be refused because of a limit on copies.
@@ -41,7 +42,8 @@ impl<P: Payload> GrowingTable<P> {
         let has_too_many = |seen: [Option<Seen>; 2]| {
             let buckets = seen.map(|seen| seen.map(|seen| seen.bucket));
             let is_one = buckets[0] == buckets[1] || buckets.contains(&None);
-            self.most_alike::<L>(item, seen) >= too_many::<L>(is_one)
+            seen.iter().flatten().all(|seen| L::is_full(seen.word))
+                && self.most_alike::<L>(item, seen) >= too_many::<L>(is_one)
         };
         // As in `has_reached`, an unlocked pre-check comes first.
         if has_too_many(self.locate(item)) {
@@ -55,38 +57,47 @@ impl<P: Payload> GrowingTable<P> {
 
     /// The largest number of slots of these words that match one item, among all items that agree
     /// with this one.
-    fn most_alike<L: GrowingLayout>(&self, item: &Item, seen: [Option<Seen>; 2]) -> usize {
+    pub(super) fn most_alike<L: GrowingLayout>(
+        &self,
+        item: &Item,
+        seen: [Option<Seen>; 2],
+    ) -> usize {
         let mut alike = Alike::new();
-        let first = item.sides[0];
         let in_one = seen[0].zip(seen[1]).is_some_and(|(one, other)| one.bucket == other.bucket);
         for (number, seen) in seen.into_iter().enumerate() {
             let Some(Seen { word, .. }) = seen else { continue };
-            let (at, side) = (level(word), item.sides[number]);
             for slot in L::occupied_slots(word) {
-                let low = |side: Side| side.code.extension & ((1 << at) - 1);
-                let code = |side| L::decode(slot, at, low(side), self.value_bits());
-                let here = Side { code: code(side), ..side };
-                // In one bucket, a slot that agrees on both sides is one copy.
-                let counted = number == 1 && in_one && self.agree(code(first), first.code);
-                if self.agree(here.code, side.code) && !counted {
-                    let there = if number == 0 { here } else { self.growth.other(here) };
-                    alike.push(there.code.extension);
+                let on = |number: usize| {
+                    let (at, side) = (level(word), item.sides[number]);
+                    let low = side.code.extension & ((1 << at) - 1);
+                    let here = Side { code: L::decode(slot, at, low, self.value_bits()), ..side };
+                    let first = if number == 0 { here } else { self.growth.other(here) };
+                    self.agree(here.code, side.code).then_some(first.code.extension)
+                };
+                // In one bucket, a slot may be on either side, and is one copy.
+                if !in_one {
+                    alike.push([on(number), None]);
+                } else if number == 0 {
+                    alike.push([on(0), on(1)]);
                 }
             }
         }
         let is_prefix = |short: u64, long: u64| {
             short.ilog2() <= long.ilog2() && (short ^ long) & ((1 << short.ilog2()) - 1) == 0
         };
-        let matching = |long: u64| alike.iter().filter(|&&short| is_prefix(short, long)).count();
-        alike.iter().map(|&long| matching(long)).max().unwrap_or(0)
+        let matches = |slot: &[Option<u64>; 2], long| {
+            slot.iter().flatten().any(|&short| is_prefix(short, long))
+        };
+        let matching = |&long: &u64| alike.iter().filter(|slot| matches(slot, long)).count();
+        alike.iter().flatten().flatten().map(matching).max().unwrap_or(0)
     }
 
-    /// Returns whether an insert that found both locations full must be refused: copies take as
-    /// many of their slots as they may.
+    /// Returns whether an insert that found both locations full must be refused: they are full, and
+    /// copies take as many of their slots as they may.
     pub(super) fn has_too_many<L: GrowingLayout>(&self, item: &Item) -> bool {
         let _guard = self.stripe::<L>(item).lock();
         let (_, seen) = self.load_unexpired::<L>(item);
-        self.are_too_many::<L>(item, seen)
+        seen.iter().all(|seen| L::is_full(seen.word)) && self.are_too_many::<L>(item, seen)
     }
 
     /// As [`has_too_many`](Self::has_too_many), for words of both locations without expired slots.

@@ -91,8 +91,11 @@ impl<P: Payload> GrowingTable<P> {
             let next = Size { split: (group + 1) * GROUP, ..size };
             // Relaxed: as above.
             self.ahead.fetch_max(next.pack(), Relaxed);
-            if self.split_group::<L>(size, group)? {
-                return Ok(());
+            match self.split_group::<L>(size, group) {
+                Ok(true) => return Ok(()),
+                Ok(false) => {}
+                // The first group is left, which another thread may be splitting.
+                Err(_) => break,
             }
         }
         Err(Refusal::Busy)

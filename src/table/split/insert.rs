@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{InsertError, bucket::GrowingLayout, table::stats::RelocationCount};
 
-/// Largest number of buckets that one insert splits because it finds no room.
+/// Largest number of times that one insert has buckets split because it finds no room.
 const MAX_SPLITS: u32 = 64;
 
 impl<P: Payload> GrowingTable<P> {

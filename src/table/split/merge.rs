@@ -226,7 +226,7 @@ impl<P: Payload> GrowingTable<P> {
     }
 
     /// The side of an item of which all is known, and which agrees with this one.
-    fn complete<L: GrowingLayout>(side: Side) -> Side {
+    pub(super) fn complete<L: GrowingLayout>(side: Side) -> Side {
         let extension = side.code.extension ^ (1 << side.code.known()) | 1 << L::EXTENSION;
         Side { code: Code { extension, ..side.code }, ..side }
     }
@@ -318,13 +318,20 @@ impl<P: Payload> GrowingSpace<P> {
         })
     }
 
-    /// Loads the words of an item's locations, as far as it knows them.
+    /// Loads the words of an item's locations, as far as it knows them. If both are one bucket,
+    /// both words have the same level.
     pub(super) fn locate(&self, item: &Item) -> [Option<Seen>; 2] {
         let size = self.hint();
-        item.sides.map(|side| {
-            let place = self.growth.place(side, size)?;
-            // Acquire: pairs with the Release of whoever changed the word.
-            self.follow(side, place, |word| word.load_to_change(Acquire))
-        })
+        loop {
+            let seen = item.sides.map(|side| {
+                let place = self.growth.place(side, size)?;
+                // Acquire: pairs with the Release of whoever changed the word.
+                self.follow(side, place, |word| word.load_to_change(Acquire))
+            });
+            let [Some(first), Some(second)] = seen else { return seen };
+            if first.bucket != second.bucket || level(first.word) == level(second.word) {
+                return seen;
+            }
+        }
     }
 }
