@@ -212,7 +212,7 @@ pub use filter::{
     StableHashBuilder, StableHasher, Values, kind,
 };
 #[cfg(feature = "std")]
-pub use filter::{Dump, LoadError, Loader, Snapshot};
+pub use filter::{Dump, LoadError, Loader, Snapshot, View};
 #[cfg(feature = "stats")]
 pub use table::Stats;
 pub use table::split::Shrinking;

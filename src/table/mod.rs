@@ -306,6 +306,8 @@ pub(crate) use kernels::ContainsOne;
 pub(crate) use layout_choice::{Layouts, by_preference, with_values_by_preference};
 pub(crate) use memory::GrowingBuckets;
 pub(crate) use memory::{Buckets, bucket_bytes, try_boxed};
+#[cfg(guira_in_place)]
+pub(crate) use memory::Borrowed;
 #[cfg(feature = "std")]
 pub(crate) use memory::{
     LOADED_CHUNK, LoaderMemory, LoaderPosition, StagedBuckets, TableLoader, advise_huge_pages,

@@ -17,6 +17,8 @@
 //! threads may both obtain memory for one chunk. To make addresses accessible twice changes
 //! nothing, and a block that came second goes back to the allocator.
 //!
+//! Or they are in the image of a table that somebody else owns, for lookups alone.
+//!
 //! After a fork both processes have the buckets, as they have any other private memory.
 
 mod chunks;
@@ -32,6 +34,8 @@ mod tests;
 use alloc::boxed::Box;
 use core::{ops::Range, ptr::NonNull, slice};
 
+#[cfg(guira_in_place)]
+use super::Borrowed;
 use super::{HUGE_PAGE, try_boxed};
 use crate::{
     sync::{Acquire, Lock, Relaxed, Release, Word},
@@ -47,8 +51,14 @@ const BITS: usize = u64::BITS as usize;
 /// The buckets of a table that grows at its end. All are empty at first.
 #[derive(Debug)]
 pub(crate) struct GrowingBuckets {
+    /// The address of the first bucket, if all buckets below the end of the table lie behind one
+    /// another.
+    base: Option<NonNull<Word>>,
     /// The addresses of all buckets, if they are reserved. Otherwise the chunks are segments.
     reservation: Option<Reservation>,
+    /// The image that has the buckets, if there is one, and the number of those below its end.
+    #[cfg(guira_in_place)]
+    image: Option<(Borrowed, usize)>,
     chunks: Chunks,
     /// One bit for each chunk: whether it is committed.
     committed: Box<[Word]>,
@@ -102,8 +112,49 @@ impl GrowingBuckets {
             None => Segments::new(chunks.count(), huge_pages)?,
         };
         let committed = try_boxed((0..chunks.count().div_ceil(BITS)).map(|_| Word::new(0)))?;
-        let publishing = Lock::new();
-        Some(Self { reservation, chunks, committed, segments, publishing })
+        Some(Self {
+            base: reservation.as_ref().map(Reservation::base),
+            reservation,
+            #[cfg(guira_in_place)]
+            image: None,
+            chunks,
+            committed,
+            segments,
+            publishing: Lock::new(),
+        })
+    }
+
+    /// Returns the buckets in an image, of which this many are below its end.
+    ///
+    /// # Panics
+    /// If there are fewer words.
+    #[cfg(guira_in_place)]
+    pub(crate) fn in_place(image: Borrowed, end: u64) -> Self {
+        assert!(0 < end && end <= image.as_slice().len() as u64, "buckets beyond the image");
+        Self {
+            base: Some(image.first()),
+            reservation: None,
+            image: Some((image, end as usize)),
+            chunks: Chunks::new(end, end, 0),
+            committed: Box::new([]),
+            segments: Segments::none(),
+            publishing: Lock::new(),
+        }
+    }
+
+    /// Returns a bucket of an image, or `None` if there is no image. A word that this library did
+    /// not write can lead to a bucket that is in no image: then any bucket is as good.
+    #[cfg(guira_in_place)]
+    pub(crate) fn in_image(&self, bucket: u32) -> Option<&Word> {
+        let (image, end) = self.image.as_ref()?;
+        let (buckets, ahead) = image.as_slice().split_at(*end);
+        let below = buckets.get(bucket as usize);
+        Some(below.unwrap_or_else(|| {
+            let (numbers, words) = ahead.split_at(ahead.len() / 2);
+            // Relaxed: nobody changes them.
+            let nth = numbers.binary_search_by_key(&bucket.into(), |child| child.load(Relaxed));
+            nth.map_or(&buckets[0], |nth| &words[nth])
+        }))
     }
 
     /// Returns a bucket.
@@ -114,7 +165,9 @@ impl GrowingBuckets {
     pub(crate) unsafe fn bucket(&self, bucket: u32) -> &Word {
         // Not where steps are counted: this takes one.
         debug_assert!(
-            cfg!(guira_steps) || self.is_committed(u64::from(bucket)..u64::from(bucket) + 1)
+            cfg!(guira_steps)
+                || self.reservation.is_none() && self.base.is_some()
+                || self.is_committed(u64::from(bucket)..u64::from(bucket) + 1)
         );
         // SAFETY: the caller promises what `word` needs. A committed bucket is a valid word, which
         // is accessed as an atomic only while `self` is borrowed.
@@ -146,10 +199,11 @@ impl GrowingBuckets {
         }
     }
 
-    /// The address of the first bucket, if all buckets lie behind one another.
+    /// The address of the first bucket, if all buckets below the end of the table lie behind one
+    /// another.
     #[inline]
     pub(crate) fn base(&self) -> Option<NonNull<Word>> {
-        self.reservation.as_ref().map(Reservation::base)
+        self.base
     }
 
     /// Returns whether these buckets are committed. If so, that happened before the return.
@@ -359,7 +413,7 @@ impl GrowingBuckets {
 
 impl Drop for GrowingBuckets {
     fn drop(&mut self) {
-        if self.reservation.is_none() {
+        if self.base.is_none() {
             self.truncate(0);
         }
     }
