@@ -304,10 +304,10 @@ pub use kernel::Kernel;
 #[cfg(guira_vectors)]
 pub(crate) use kernels::ContainsOne;
 pub(crate) use layout_choice::{Layouts, by_preference, with_values_by_preference};
-pub(crate) use memory::GrowingBuckets;
-pub(crate) use memory::{Buckets, bucket_bytes, try_boxed};
 #[cfg(guira_in_place)]
 pub(crate) use memory::Borrowed;
+pub(crate) use memory::GrowingBuckets;
+pub(crate) use memory::{Buckets, bucket_bytes, try_boxed};
 #[cfg(feature = "std")]
 pub(crate) use memory::{
     LOADED_CHUNK, LoaderMemory, LoaderPosition, StagedBuckets, TableLoader, advise_huge_pages,

@@ -195,6 +195,7 @@ fn choose(settings: &Settings) -> Result<(Layout, u64), BuildError> {
 }
 
 #[cfg(feature = "std")]
+#[expect(private_bounds, reason = "sealed")]
 impl<P: Content> FixedEngine<P> {
     /// The engine of this form with these buckets, whose clock is not set. `None` if the system
     /// refuses the memory for the rest.

@@ -5,6 +5,8 @@ use alloc::{collections::TryReserveError, vec::Vec};
 use core::num::NonZero;
 
 use super::{Content, Engine, Lookups, bytes_of};
+#[cfg(guira_in_place)]
+use crate::table::Borrowed;
 #[cfg(guira_vectors)]
 use crate::table::ContainsOne;
 use crate::{
@@ -20,8 +22,6 @@ use crate::{
         },
     },
 };
-#[cfg(guira_in_place)]
-use crate::table::Borrowed;
 #[cfg(feature = "std")]
 use crate::{
     filter::snapshot::{Form, LoadError, Saved, Words, field},

@@ -145,10 +145,8 @@ impl Header {
 
     /// The error of so many bytes, which begin with these and end before the snapshot does.
     pub(super) fn truncated(start: &[u8], received: u64) -> LoadError {
-        match start.iter().zip(&MAGIC).all(|(byte, of_magic)| byte == of_magic) {
-            true => LoadError::Truncated { received },
-            false => LoadError::NotASnapshot,
-        }
+        let is_one = start.iter().zip(&MAGIC).all(|(byte, of_magic)| byte == of_magic);
+        if is_one { LoadError::Truncated { received } } else { LoadError::NotASnapshot }
     }
 
     /// Validates the start of a header, and returns the number of bytes of the whole header.

@@ -308,8 +308,7 @@ impl<P: Payload> GrowingTable<P> {
         let &Grown { first, size, limits, .. } = grown;
         let buckets = GrowingBuckets::in_place(image, grown.buckets());
         let memory = (false, false);
-        let mut table =
-            Self::with_buckets::<L>(payload, first, buckets, limits, stripes, memory)?;
+        let mut table = Self::with_buckets::<L>(payload, first, buckets, limits, stripes, memory)?;
         table.set_size(size);
         Some(table)
     }

@@ -53,17 +53,12 @@ const STRIPES: usize = 8;
 /// [the guide](crate::docs::snapshots#views) for the recipe.
 ///
 /// ```
-/// use guira::{Contains, CuckooFilter};
+/// use guira::CuckooFilter;
 ///
 /// let filter = CuckooFilter::with_capacity(1_000);
 /// filter.insert("tyto alba").unwrap();
-/// # #[repr(align(8))] struct Aligned([u8; 1 << 14]);
-/// # let mut memory = Aligned([0; 1 << 14]);
-/// # let saved = filter.to_bytes();
-/// # let bytes = &mut memory.0[..saved.len()];
-/// # bytes.copy_from_slice(&saved);
-/// # let bytes = &*bytes;
-/// let view = CuckooFilter::loader().view(bytes)?; // aligned to 8 bytes
+/// let bytes = filter.to_bytes();
+/// let view = CuckooFilter::loader().view(&bytes)?;
 /// assert!(view.contains("tyto alba"));
 /// view.verify()?;
 /// # Ok::<(), guira::LoadError>(())
@@ -81,21 +76,18 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
     /// pushed.
     ///
     /// # Errors
-    /// [`LoadError`], with a variant for each possible cause; [`Unaligned`](LoadError::Unaligned)
-    /// if the first byte is not at a multiple of 8. The buckets are not validated:
-    /// [`View::verify`] does that.
+    /// [`LoadError`], with a variant for each possible cause. [`Unaligned`](LoadError::Unaligned)
+    /// if the first byte is not at a multiple of 8: those of a mapped file are, and in practice
+    /// those of a large `Vec`. The buckets are not validated: [`View::verify`] does that.
     ///
     /// ```
-    /// # use guira::GrowingFilter;
-    /// // A file of the program could be made part of it: `*include_bytes!("seen.guira")`.
-    /// #[repr(align(8))]
-    /// struct Aligned<const N: usize>([u8; N]);
+    /// use guira::{GrowingFilter, LoadError};
     ///
-    /// let aligned = Aligned([0; 500]);
-    /// assert!(matches!(
-    ///     GrowingFilter::loader().view(&aligned.0),
-    ///     Err(guira::LoadError::NotASnapshot)
-    /// ));
+    /// let bytes = GrowingFilter::new().to_bytes();
+    /// let view = GrowingFilter::loader().view(&bytes)?;
+    /// assert!(!view.contains("tyto alba"));
+    /// assert!(matches!(GrowingFilter::loader().view(&bytes[1..]), Err(LoadError::Unaligned)));
+    /// # Ok::<(), LoadError>(())
     /// ```
     pub fn view(mut self, bytes: &[u8]) -> Result<View<'_, C, G, S>, LoadError> {
         if !bytes.as_ptr().cast::<u64>().is_aligned() {
@@ -182,13 +174,8 @@ impl<'a, G: Growth, S: BuildHasher + Clone> View<'a, Expiring, G, S> {
     /// let noon = Duration::from_secs(1_800_000_000);
     /// seen.tick(|| noon);
     /// seen.insert("nonce").unwrap();
-    /// # #[repr(align(8))] struct Aligned([u8; 1 << 14]);
-    /// # let mut memory = Aligned([0; 1 << 14]);
-    /// # let saved = seen.to_bytes();
-    /// # let bytes = &mut memory.0[..saved.len()];
-    /// # bytes.copy_from_slice(&saved);
-    /// # let bytes = &*bytes;
-    /// let view = ExpiringFilter::loader().view(bytes)?; // aligned to 8 bytes
+    /// let bytes = seen.to_bytes();
+    /// let view = ExpiringFilter::loader().view(&bytes)?;
     /// assert!(view.at(noon + Duration::from_secs(50))?.contains("nonce"));
     /// assert!(!view.at(noon + Duration::from_secs(60))?.contains("nonce"));
     /// # Ok::<(), guira::LoadError>(())
