@@ -111,7 +111,7 @@ fn a_view_answers_as_a_loaded_filter_does<K: Kind>() {
         let filter = loader::<K>().bytes(&bytes).expect("its own bytes");
         let view = loader::<K>().view(guarded.bytes()).expect("its own bytes");
         assert_eq!(answers!(&view, &keys), answers!(&filter, &keys));
-        assert!(keys.iter().any(|key| view.contains(key)) == !filter.is_empty());
+        assert!(keys.iter().all(|key| !view.contains(key)) == filter.is_empty());
         let by_trait: &dyn Contains<u64> = &view;
         assert!(keys.iter().all(|key| by_trait.contains(key) == filter.contains(key)));
         assert_eq!(
@@ -125,7 +125,7 @@ fn a_view_answers_as_a_loaded_filter_does<K: Kind>() {
     }
     levels.sort_unstable();
     levels.dedup();
-    assert!(levels.len() >= if K::GROWS { 4 } else { 1 }, "{levels:?}");
+    assert!(levels.len() >= if K::GROWS { 3 } else { 1 }, "{levels:?}");
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn a_view_at_a_time_is_in_the_generation_of_that_time() {
             let generation = filter.advance_to(|| time);
             assert_eq!(view.at(time).expect("memory").generation(), generation, "{seconds}");
         }
-        let before = view.at(noon - Duration::from_secs(1)).expect("memory");
+        let before = view.at(Duration::from_secs(1)).expect("memory");
         assert_eq!(before.generation(), view.generation());
         view.at(Duration::MAX).expect("memory");
     }
@@ -273,7 +273,7 @@ fn a_view_has_the_terms_of_its_loader() {
 }
 
 /// Opens a view. Where views copy the buckets, some are refused at once.
-fn view<'a, K: Kind>(guarded: &'a Guarded) -> Result<ViewOf<'a, K>, LoadError> {
+fn view<K: Kind>(guarded: &Guarded) -> Result<ViewOf<'_, K>, LoadError> {
     loader::<K>().view(guarded.bytes())
 }
 
@@ -395,15 +395,15 @@ fn values_and_generations_of_forged_bytes_do_no_harm() {
             }
         }
     }
-    let keys: Vec<u64> = (0..90).collect();
-    forged::<Maps>(|view| drop(values!(view, &keys)));
-    forged::<GrowingMaps>(|view| drop(values!(view, &keys)));
     fn later<G: Growth>(view: &View<'_, Expiring, G>, keys: &[u64]) {
         for later in [1, 3, 1 << 50] {
             let view = view.in_generation(view.generation() + later).expect("memory");
             use_view(&view, keys);
         }
     }
+    let keys: Vec<u64> = (0..90).collect();
+    forged::<Maps>(|view| drop(values!(view, &keys)));
+    forged::<GrowingMaps>(|view| drop(values!(view, &keys)));
     forged::<ExpiringSets>(|view| later(view, &keys));
     forged::<GrowingExpiringSets>(|view| later(view, &keys));
 }
@@ -423,6 +423,38 @@ fn lookups_in_a_table_of_impossible_levels_end() {
             use_view(&view, &keys());
         }
     }
+}
+
+/// A file that is replaced by a save stays as it was where it is mapped.
+#[cfg(unix)]
+#[test]
+fn a_view_of_a_mapped_file_goes_on_when_the_file_is_replaced() {
+    use std::{fs, os::fd::AsRawFd, ptr, slice};
+
+    let folder = std::env::temp_dir().join(format!("guira-mapped-{}", std::process::id()));
+    fs::create_dir_all(&folder).expect("a folder");
+    let path = folder.join("seen.guira");
+    let seen = GrowingFilter::new();
+    seen.insert_batch(0..1_000_u64).expect("room");
+    seen.save(&path).expect("a file");
+    let file = fs::File::open(&path).expect("the file");
+    let len = file.metadata().expect("the file").len() as usize;
+    // SAFETY: a new mapping, of a file that nobody writes to.
+    let mapped = unsafe {
+        let fd = file.as_raw_fd();
+        let at = libc::mmap(ptr::null_mut(), len, libc::PROT_READ, libc::MAP_SHARED, fd, 0);
+        assert!(at != libc::MAP_FAILED, "a mapping");
+        slice::from_raw_parts(at.cast::<u8>(), len)
+    };
+    let view = GrowingFilter::loader().view(mapped).expect("a saved file");
+    seen.clear();
+    seen.save(&path).expect("the folder is writable");
+    assert!((0..1_000_u64).all(|key| view.contains(&key)));
+    view.verify().expect("a saved file");
+    assert!(GrowingFilter::loader().file(&path).expect("a saved file").is_empty());
+    // SAFETY: the mapping from above, which is used no more.
+    unsafe { libc::munmap(mapped.as_ptr().cast_mut().cast(), len) };
+    fs::remove_dir_all(&folder).expect("the folder");
 }
 
 /// Threads share a view.

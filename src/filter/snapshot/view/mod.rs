@@ -90,7 +90,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
     /// # Ok::<(), LoadError>(())
     /// ```
     pub fn view(mut self, bytes: &[u8]) -> Result<View<'_, C, G, S>, LoadError> {
-        if !bytes.as_ptr().cast::<u64>().is_aligned() {
+        if !bytes.as_ptr().addr().is_multiple_of(size_of::<u64>()) {
             return Err(LoadError::Unaligned);
         }
         self.terms.len = Some(bytes.len() as u64);
@@ -152,7 +152,7 @@ impl<'a, C: Contents, G: Growth, S: BuildHasher> View<'a, C, G, S> {
     }
 }
 
-impl<'a, G: Growth, S: BuildHasher + Clone> View<'a, Expiring, G, S> {
+impl<G: Growth, S: BuildHasher + Clone> View<'_, Expiring, G, S> {
     /// Returns a view of the same bytes at a later time, by the clock that was passed to
     /// [`tick`](Filter::tick). It finds what the saved filter would find if nothing had been
     /// inserted since, and [`advance_to`](Filter::advance_to) had been called.
