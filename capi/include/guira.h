@@ -87,8 +87,8 @@
 //
 // Memory
 //
-// Functions that create, clone, merge, save, load or view an object allocate, and so does an insert into
-// a growing object that takes memory to grow. If memory is refused, they return
+// Functions that create, clone, merge, save, load or view an object allocate, and so does an insert
+// into a growing object that takes memory to grow. If memory is refused, they return
 // GUIRA_ERR_NO_MEMORY: nothing is created, and an item for which there is no room is not inserted.
 // (A set takes memory before it is full. While that is refused, it goes on to fill the room that it
 // has.) All other functions allocate nothing. (For paths of more than 380 bytes, and for symbolic
@@ -124,8 +124,8 @@ typedef enum guira_status {
     GUIRA_OK = 0,
     // A pointer is null that must not be null.
     GUIRA_ERR_NULL = 1,
-    // A pointer other than that to hashes is not aligned to its type, a view is opened in bytes that
-    // do not begin at a multiple of 8, a stride of hashes is below 8, a length exceeds the address
+    // A pointer other than that to hashes is not aligned to its type, the bytes of a view do not
+    // begin at a multiple of 8, a stride of hashes is below 8, a length exceeds the address
     // space, or a mask is asked of more than 64 items.
     GUIRA_ERR_ARGUMENT = 2,
     // The field `size` of a struct is too small or implausible: use `guira_params_init` or

@@ -44,10 +44,11 @@ ANSWER(uint64_t, view_hash, (const guira_view *view, const void *key, size_t len
 ANSWER(size_t, view_count, (const guira_view *view, uint64_t hash), view, hash)
 ANSWER(uint64_t, view_generation, (const guira_view *view), view)
 ANSWER(uint64_t, view_contains_mask,
-       (const guira_view *view, const uint64_t *some, size_t stride, size_t n), view, some, stride, n)
+       (const guira_view *view, const uint64_t *some, size_t stride, size_t n), view, some, stride,
+       n)
 
-// Compares all answers of a view with those of the object that was saved: the answers of `_contains`
-// and of `_count`, for all hashes.
+// Compares all answers of a view with those of the object that was saved: of `_contains` and of
+// `_count`, for all hashes.
 static void compare(const guira_view *view, const bool *contained, const size_t *counts) {
     static bool found[ALL];
     for (int i = 0; i < ALL; i++) {
@@ -56,7 +57,8 @@ static void compare(const guira_view *view, const bool *contained, const size_t 
     }
     for (int way = 0; way < WAYS_N; way++) {
         size_t stride = WAYS[way].stride, count = 0, expected = 0;
-        OK(guira_view_contains_batch(view, laid(hashes, ALL, WAYS[way]), stride, ALL, found, &count));
+        const uint64_t *all = laid(hashes, ALL, WAYS[way]);
+        OK(guira_view_contains_batch(view, all, stride, ALL, found, &count));
         for (int i = 0; i < ALL; i++) expected += contained[i];
         CHECK(memcmp(found, contained, sizeof found) == 0 && count == expected);
         for (size_t at = 0; at + 64 < ALL; at += 61) {

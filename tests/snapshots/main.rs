@@ -8,7 +8,6 @@ mod beside_writers;
 mod common;
 mod damage;
 mod fields;
-mod guarded;
 mod hashers;
 mod loaded;
 mod pushes;

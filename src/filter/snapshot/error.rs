@@ -131,8 +131,8 @@ impl fmt::Display for LoadError {
             }
             Self::OutOfMemory { bytes } => write!(f, "the system refused {bytes} bytes of memory"),
             Self::Unaligned => f.write_str(
-                "the snapshot does not begin at a multiple of 8 bytes: map its file, copy its bytes \
-                 to aligned memory, or load it",
+                "the snapshot does not begin at a multiple of 8 bytes: map its file, copy it to \
+                 aligned memory, or load it",
             ),
             Self::Truncated { received } => {
                 write!(f, "the snapshot is truncated: it ends after {received} bytes")

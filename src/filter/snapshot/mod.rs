@@ -69,8 +69,8 @@ pub(crate) trait Saved: Sized {
     /// system refuses the memory for the rest.
     fn restore(form: &Form, occupied: u64, memory: Self::Memory) -> Option<Self>;
 
-    /// Returns an engine for lookups alone, with these words and this many stripes, or `None` if the
-    /// system refuses the memory for the rest.
+    /// Returns an engine for lookups alone, with these words and this many stripes, or `None` if
+    /// the system refuses the memory for the rest.
     #[cfg(guira_in_place)]
     fn in_place(form: &Form, words: Borrowed, stripes: usize) -> Option<Self>;
 }

@@ -1,11 +1,11 @@
-//! The image of a table that grows: where its words are in a snapshot, and which words can be there.
+//! The image of a table that grows: where its words are in a snapshot, and which can be there.
 //!
 //! ```text
 //! buckets 0 .. end | children ahead: their numbers | their words
 //! ```
 //!
-//! The buckets of all rounds lie behind one another, as in memory. So an image is looked up in place
-//! by the code that looks up a table. The children of buckets that were split ahead of their turn
+//! The buckets of all rounds lie behind one another, as in memory. So the code that looks up a
+//! table looks up an image in place. The children of buckets that were split ahead of their turn
 //! are beyond the end of the table. Their numbers, in ascending order, tell which word is whose.
 
 #[cfg(feature = "std")]

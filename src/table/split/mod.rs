@@ -180,6 +180,7 @@ mod choice;
 mod expiry;
 mod grow;
 mod image;
+mod in_place;
 mod insert;
 #[cfg(feature = "std")]
 mod loader;
@@ -212,8 +213,6 @@ pub use saved::Grown;
 pub(in crate::table) use search::{Neighbours, Root};
 pub use shrink::Shrinking;
 
-#[cfg(guira_in_place)]
-use super::Borrowed;
 use super::{
     Bare, Clock, Counters, GrowingBuckets, Payload, Seen, Space, Stripe, StripeGuard, Stripes,
     Table, Words,
@@ -294,23 +293,6 @@ impl<P: Payload> GrowingTable<P> {
         let (reserve, huge_pages) = memory;
         let buckets = GrowingBuckets::new(first, limits.buckets, reserve, huge_pages)?;
         Self::with_buckets::<L>(payload, first, buckets, limits, stripes, memory)
-    }
-
-    /// Returns a table for lookups alone, whose image is these words, or `None` if the system refuses
-    /// the memory for the rest. The numbers must be [valid](Grown::invalid).
-    #[cfg(guira_in_place)]
-    pub(crate) fn in_place<L: GrowingLayout>(
-        payload: P,
-        grown: &Grown,
-        image: Borrowed,
-        stripes: usize,
-    ) -> Option<Self> {
-        let &Grown { first, size, limits, .. } = grown;
-        let buckets = GrowingBuckets::in_place(image, grown.buckets());
-        let memory = (false, false);
-        let mut table = Self::with_buckets::<L>(payload, first, buckets, limits, stripes, memory)?;
-        table.set_size(size);
-        Some(table)
     }
 
     /// As [`holding`](Self::holding), with these buckets. Those of the first size may not be
@@ -423,23 +405,5 @@ impl<P: Payload> GrowingSpace<P> {
         // SAFETY: the memory of a bucket is committed before a size or a level is published that
         // leads to it. In an image, only sizes lead here.
         unsafe { self.buckets.bucket(bucket) }
-    }
-
-    /// A bucket to which a size or the level in a word led, perhaps in an image.
-    #[inline]
-    fn found_bucket(&self, bucket: u32) -> &Word {
-        #[cfg(guira_in_place)]
-        if let Some(word) = self.buckets.in_image(bucket) {
-            return word;
-        }
-        self.bucket(bucket)
-    }
-
-    /// Whether the buckets are in an image, which perhaps this library did not write.
-    fn is_image(&self) -> bool {
-        #[cfg(guira_in_place)]
-        return self.buckets.in_image(0).is_some();
-        #[cfg(not(guira_in_place))]
-        false
     }
 }

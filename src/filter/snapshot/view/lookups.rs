@@ -36,8 +36,8 @@ impl<C: Contents, G: Growth, S: BuildHasher> View<'_, C, G, S> {
         self.filter.contains_mask(keys)
     }
 
-    /// Counts the copies of a key: see [`Filter::count`](crate::Filter::count). Acquires one of a few
-    /// locks of the view.
+    /// Counts the copies of a key: see [`Filter::count`](crate::Filter::count). Acquires one of the
+    /// view's few locks.
     #[must_use]
     pub fn count<K: Key + ?Sized>(&self, key: &K) -> usize {
         self.filter.count(key)
@@ -111,7 +111,8 @@ impl<G: Growth, S: BuildHasher> View<'_, Map, G, S> {
         self.filter.get_batch(keys, values)
     }
 
-    /// Looks up the values of a burst: see [`CuckooMap::get_mask`](crate::CuckooMap#method.get_mask).
+    /// Looks up the values of a burst: see
+    /// [`CuckooMap::get_mask`](crate::CuckooMap#method.get_mask).
     ///
     /// # Panics
     /// If there are more than 64 keys, or if the slices differ in length.

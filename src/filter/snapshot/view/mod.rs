@@ -37,8 +37,8 @@ const STRIPES: usize = 8;
 /// or in a buffer that was received. [`Loader::view`] makes one.
 ///
 /// A view has the lookups of a [`Filter`], and they have the same answers, at the same speed, as
-/// those of a loaded filter. It copies no bucket and takes a few kilobytes, whatever the size of the
-/// snapshot is. (This holds on little-endian machines of 64 bits. On others it copies the buckets
+/// those of a loaded filter. It copies no bucket, and takes a few kilobytes for a snapshot of any
+/// size. (This holds on little-endian machines of 64 bits. On others it copies the buckets
 /// when it is made, as a load does.)
 ///
 /// To be made, it validates the header, the hasher, and the number of bytes, in microseconds. It
