@@ -3,9 +3,11 @@
 use alloc::{collections::TryReserveError, vec::Vec};
 use core::{ops::Range, slice};
 
+#[cfg(feature = "std")]
+use super::image::Known;
 use super::{
     GrowingTable, Limits, Size,
-    image::{Image, Known},
+    image::Image,
     whole::{Occupied, SLACK},
 };
 use crate::{
