@@ -324,7 +324,7 @@ impl<P: Payload> GrowingSpace<P> {
         item.sides.map(|side| {
             let place = self.growth.place(side, size)?;
             // Acquire: pairs with the Release of whoever changed the word.
-            self.follow(side, place, |word| word.load_to_change(Acquire))
+            self.follow(side, place, |bucket| self.bucket(bucket).load_to_change(Acquire))
         })
     }
 }
