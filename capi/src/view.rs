@@ -1,6 +1,6 @@
 //! Views: lookups in the bytes of a snapshot.
 
-use core::{hash::BuildHasher, time::Duration};
+use core::time::Duration;
 
 use guira_rs::{
     Filter, Hashed, LoadError,
@@ -97,7 +97,8 @@ export! { view:
 
     fn hash(view: Ref<View>, key: In<u8>, len: usize, hash: Out<u64>) {
         let (view, place) = (view.get()?, hash.place()?);
-        place.write(any!(view, view => view.hasher()).hash_one(key.key(len)?));
+        let key = key.key(len)?;
+        place.write(any!(view, view => view.hash_key(key)).0);
     }
 
     fn contains(view: Ref<View>, hash: u64, found: Out<bool>) {

@@ -4,7 +4,7 @@ use core::hash::BuildHasher;
 
 use super::View;
 use crate::{
-    Contains, Hashed, Key, Layout, Values,
+    Contains, Hashed, Key, Values,
     kind::{Contents, Growth, Map},
 };
 
@@ -48,34 +48,6 @@ impl<C: Contents, G: Growth, S: BuildHasher> View<'_, C, G, S> {
     #[must_use]
     pub fn hash_key<K: Key + ?Sized>(&self, key: &K) -> Hashed {
         self.filter.hash_key(key)
-    }
-}
-
-impl<C: Contents, G: Growth, S> View<'_, C, G, S> {
-    /// Returns the number of distinct items that fit: see
-    /// [`Filter::capacity`](crate::Filter::capacity).
-    #[must_use]
-    pub fn capacity(&self) -> usize {
-        self.filter.capacity()
-    }
-
-    /// Returns the false-positive rate at capacity: see
-    /// [`Filter::false_positive_rate`](crate::Filter::false_positive_rate).
-    #[must_use]
-    pub fn false_positive_rate(&self) -> f64 {
-        self.filter.false_positive_rate()
-    }
-
-    /// Returns the layout of the buckets.
-    #[must_use]
-    pub fn layout(&self) -> Layout {
-        self.filter.layout()
-    }
-
-    /// Returns the hasher.
-    #[must_use]
-    pub fn hasher(&self) -> &S {
-        self.filter.hasher()
     }
 }
 

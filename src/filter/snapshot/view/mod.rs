@@ -117,6 +117,17 @@ impl<'a, C: Contents, G: Growth, S: BuildHasher> View<'a, C, G, S> {
     ///
     /// # Errors
     /// [`LoadError`], with a variant for each possible cause.
+    ///
+    /// ```
+    /// use guira::{CuckooFilter, LoadError};
+    ///
+    /// let mut bytes = CuckooFilter::with_capacity(1_000).to_bytes();
+    /// CuckooFilter::loader().view(&bytes)?.verify()?;
+    /// bytes[1_000] ^= 1;
+    /// let view = CuckooFilter::loader().view(&bytes)?;
+    /// assert!(matches!(view.verify(), Err(LoadError::DamagedBuckets)));
+    /// # Ok::<(), LoadError>(())
+    /// ```
     pub fn verify(&self) -> Result<(), LoadError> {
         let (header_bytes, rest) = Header::split(self.bytes)?;
         let header = Header::decode::<C, G>(header_bytes)?;
@@ -144,6 +155,13 @@ impl<'a, C: Contents, G: Growth, S: BuildHasher> View<'a, C, G, S> {
     ///
     /// # Errors
     /// As [`Loader::bytes`].
+    ///
+    /// ```
+    /// let bytes = guira::CuckooFilter::with_capacity(1_000).to_bytes();
+    /// let filter = guira::CuckooFilter::loader().view(&bytes)?.to_filter()?;
+    /// assert!(filter.insert("tyto alba").is_ok());
+    /// # Ok::<(), guira::LoadError>(())
+    /// ```
     pub fn to_filter(&self) -> Result<Filter<C, G, S>, LoadError>
     where
         S: Clone,
@@ -189,6 +207,18 @@ impl<G: Growth, S: BuildHasher + Clone> View<'_, Expiring, G, S> {
     ///
     /// # Errors
     /// [`LoadError::OutOfMemory`].
+    ///
+    /// ```
+    /// use guira::ExpiringFilter;
+    ///
+    /// let seen = ExpiringFilter::builder().capacity(1_000).window(1).build().unwrap();
+    /// let generation = seen.insert("nonce").unwrap();
+    /// let bytes = seen.to_bytes();
+    /// let view = ExpiringFilter::loader().view(&bytes)?;
+    /// assert!(view.in_generation(generation + 1)?.contains("nonce"));
+    /// assert!(!view.in_generation(generation + 2)?.contains("nonce"));
+    /// # Ok::<(), guira::LoadError>(())
+    /// ```
     pub fn in_generation(&self, generation: u64) -> Result<Self, LoadError> {
         self.with_generation(|_| generation)
     }
@@ -206,6 +236,14 @@ impl<G: Growth, S: BuildHasher + Clone> View<'_, Expiring, G, S> {
 impl<G: Growth, S> View<'_, Expiring, G, S> {
     /// Returns the generation in which items are looked up: that of the save, unless
     /// [`at`](Self::at) or [`in_generation`](Self::in_generation) has made the view.
+    ///
+    /// ```
+    /// let seen = guira::ExpiringFilter::with_capacity(1_000);
+    /// let bytes = seen.to_bytes();
+    /// let view = guira::ExpiringFilter::loader().view(&bytes)?;
+    /// assert_eq!(view.generation(), seen.generation());
+    /// # Ok::<(), guira::LoadError>(())
+    /// ```
     #[must_use]
     pub fn generation(&self) -> u64 {
         self.generation
