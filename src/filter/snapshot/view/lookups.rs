@@ -5,7 +5,7 @@ use core::hash::BuildHasher;
 use super::View;
 use crate::{
     Contains, Hashed, Key, Values,
-    kind::{Contents, Growth, Map},
+    kind::{Contents, Expiring, Growth, Map},
 };
 
 impl<C: Contents, G: Growth, S: BuildHasher> View<'_, C, G, S> {
@@ -92,6 +92,16 @@ impl<G: Growth, S: BuildHasher> View<'_, Map, G, S> {
     #[track_caller]
     pub fn get_mask<K: Key>(&self, keys: &[K], values: &mut [u16]) -> u64 {
         self.filter.get_mask(keys, values)
+    }
+}
+
+impl<G: Growth, S> View<'_, Expiring, G, S> {
+    /// Returns the generation in which items are looked up: see
+    /// [`ExpiringFilter::generation`](crate::ExpiringFilter#method.generation). It is that of the
+    /// save, unless [`at`](Self::at) or [`in_generation`](Self::in_generation) has made the view.
+    #[must_use]
+    pub fn generation(&self) -> u64 {
+        self.generation
     }
 }
 

@@ -233,23 +233,6 @@ impl<G: Growth, S: BuildHasher + Clone> View<'_, Expiring, G, S> {
     }
 }
 
-impl<G: Growth, S> View<'_, Expiring, G, S> {
-    /// Returns the generation in which items are looked up: that of the save, unless
-    /// [`at`](Self::at) or [`in_generation`](Self::in_generation) has made the view.
-    ///
-    /// ```
-    /// let seen = guira::ExpiringFilter::with_capacity(1_000);
-    /// let bytes = seen.to_bytes();
-    /// let view = guira::ExpiringFilter::loader().view(&bytes)?;
-    /// assert_eq!(view.generation(), seen.generation());
-    /// # Ok::<(), guira::LoadError>(())
-    /// ```
-    #[must_use]
-    pub fn generation(&self) -> u64 {
-        self.generation
-    }
-}
-
 impl<C: Contents, G: Growth, S> fmt::Debug for View<'_, C, G, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut debug = f.debug_struct("View");
