@@ -1,5 +1,11 @@
 //! Sets the cfg `guira_vectors`, which compiles the vector code in: on x86-64 with SSE2, but not
 //! under loom, shuttle, or Miri, nor with `--cfg guira_steps` or `--cfg guira_portable`.
+//!
+//! Sets the cfg `guira_in_place`, by which views look up the bytes of a snapshot themselves: where
+//! words are little-endian, and atomic loads of them write nothing, so on machines of 64 bits. Not
+//! under loom or shuttle, whose atomics are no plain words, nor under Miri, which by default allows
+//! no reference to atomics in bytes that are borrowed, nor with `--cfg guira_portable`. Elsewhere
+//! a view copies the words.
 
 use std::env;
 
@@ -17,5 +23,12 @@ fn main() {
         && !scalar.into_iter().any(is_set)
     {
         println!("cargo::rustc-cfg=guira_vectors");
+    }
+    if env::var_os("CARGO_FEATURE_STD").is_some()
+        && has("TARGET_ENDIAN", "little")
+        && has("TARGET_POINTER_WIDTH", "64")
+        && !["LOOM", "SHUTTLE", "MIRI", "GUIRA_PORTABLE"].into_iter().any(is_set)
+    {
+        println!("cargo::rustc-cfg=guira_in_place");
     }
 }

@@ -113,7 +113,8 @@
 //! [`save`](Filter::save), [`to_bytes`](Filter::to_bytes), [`snapshot`](Filter::snapshot), and
 //! [`clone`](Filter::try_clone) copy a filter while other threads read and write it. The copy holds
 //! every item that was present throughout the call. A [`Loader`] takes bytes, a reader, a file, or
-//! chunks that are pushed to it, and refuses a damaged snapshot. [`clear`](Filter::clear) removes
+//! chunks that are pushed to it, and refuses a damaged snapshot. A [`View`] looks up items in a
+//! snapshot without loading it, for example in a mapped file. [`clear`](Filter::clear) removes
 //! all items. Saving needs the feature `std`. The [snapshot format](docs::snapshots) and the
 //! results of the default hasher are the same in every release and on every platform.
 //! [`docs::saving`] is a guide to files and async code.
@@ -212,7 +213,7 @@ pub use filter::{
     StableHashBuilder, StableHasher, Values, kind,
 };
 #[cfg(feature = "std")]
-pub use filter::{Dump, LoadError, Loader, Snapshot};
+pub use filter::{Dump, LoadError, Loader, Snapshot, View};
 #[cfg(feature = "stats")]
 pub use table::Stats;
 pub use table::split::Shrinking;

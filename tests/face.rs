@@ -271,6 +271,8 @@ macro_rules! usable_everywhere {
         usable_everywhere::<FilterBuilder<$contents, $growth, RandomState>>();
         #[cfg(feature = "std")]
         usable_everywhere::<guira::Loader<$contents, $growth, RandomState>>();
+        #[cfg(feature = "std")]
+        usable_everywhere::<guira::View<'static, $contents, $growth, RandomState>>();
     )*};
 }
 

@@ -8,7 +8,7 @@ use std::{
 };
 
 /// The number of public methods that a user may have to choose from.
-const MAX_METHODS: usize = 110;
+const MAX_METHODS: usize = 112;
 
 /// A public method of the source.
 #[derive(Debug)]
@@ -66,10 +66,15 @@ fn all_methods() -> Vec<Method> {
     methods
 }
 
-/// A method of a generic type counts once.
+/// Whether a method is that of the same name of a filter, on its view.
+fn is_shared(method: &Method) -> bool {
+    method.file.ends_with("lookups.rs") && method.doc.contains(": see")
+}
+
+/// A method of a generic type counts once, and so does a lookup of filters and of their views.
 #[test]
 fn the_face_is_small() {
-    let count = all_methods().len();
+    let count = all_methods().iter().filter(|method| !is_shared(method)).count();
     println!("{count} public methods");
     assert!(count > 80, "only {count} public methods were found");
     assert!(count <= MAX_METHODS, "{count} public methods, more than {MAX_METHODS}");
@@ -100,11 +105,13 @@ fn growth_adds_few_methods() {
 #[test]
 fn documentation_stands_once() {
     let mut seen = BTreeMap::new();
-    for Method { file, of, name, doc } in all_methods() {
+    for method in all_methods() {
+        let is_shared = is_shared(&method);
+        let Method { file, of, name, doc } = method;
         let what = format!("{name} of {of}, {file}");
         assert!(!doc.is_empty(), "{what} has no documentation");
-        // That of an insertion is on its type.
-        let has_example = doc.contains("```") || of.ends_with(" Insertion<N, F>");
+        // That of an insertion is on its type, and that of a view at the filter's method.
+        let has_example = doc.contains("```") || of.ends_with(" Insertion<N, F>") || is_shared;
         assert!(has_example, "{what} has no example");
         let prose = doc.split("```").next().unwrap_or_default().to_string();
         if let Some(before) = seen.insert(prose, what.clone()) {

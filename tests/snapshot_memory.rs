@@ -15,9 +15,7 @@ use std::{
 };
 
 use common::{
-    forge::{
-        CAPACITY, FIRST, HEADER, LOAD, SIZE, SLOTS, WORDS, amend, amend_header, bucket, number, put,
-    },
+    forge::{CAPACITY, FIRST, HEADER, LOAD, SIZE, SLOTS, WORDS, amend, amend_header, number, put},
     kind::{GrowingMaps, GrowingSets, Kind, new},
     rng,
     saved::{corrupt, filled, pushed},
@@ -122,7 +120,7 @@ fn memory_grows_with_the_bytes_read() {
 }
 
 /// Makes the header of a filter that grows name as many buckets as its first size allows after
-/// this many doublings, half of them split. Returns the number of words.
+/// this many doublings, half of them split. Returns the number of words, one for each.
 fn enlarge(header: &mut [u8], doublings: u32) -> u64 {
     let (round, split) =
         (number(header, FIRST) << doublings, number(header, FIRST) << doublings >> 1);
@@ -130,10 +128,9 @@ fn enlarge(header: &mut [u8], doublings: u32) -> u64 {
     put(header, SIZE, u64::from(doublings) << 32 | split);
     let slots = u64::from(header[SLOTS]) * buckets;
     put(header, CAPACITY, slots * number(header, LOAD) / 256);
-    let words = (bucket(header, buckets - 1) + 8 - HEADER).next_multiple_of(64) as u64 / 8;
-    put(header, WORDS, words);
+    put(header, WORDS, buckets);
     amend_header(header);
-    words
+    buckets
 }
 
 /// The words of buckets without items, each with the level of its place, for a header that was
@@ -141,7 +138,6 @@ fn enlarge(header: &mut [u8], doublings: u32) -> u64 {
 fn empty_words(header: &[u8], bytes: usize) -> Vec<u8> {
     let level = number(header, SIZE) >> 32;
     let split = number(header, SIZE) & u64::from(u32::MAX);
-    // Without gaps, if there is a multiple of 8 buckets at first.
     let word = |bucket| if bucket < split { (level + 1) << 60 } else { level << 60 };
     (0..bytes.div_ceil(8) as u64).flat_map(|nth| u64::to_le_bytes(word(nth))).take(bytes).collect()
 }
@@ -154,8 +150,6 @@ fn memory_of_a_filter_that_grows_does_so_with_the_bytes_read() {
     for first in [1_000, 3_000_000] {
         let filter = GrowingFilter::builder().capacity(first).seed(1).build().expect("small");
         let header = &mut filter.to_bytes()[..HEADER];
-        let first = number(header, FIRST).next_multiple_of(8);
-        put(header, FIRST, first);
         drop(GrowingFilter::loader().bytes(&filter.to_bytes()).expect("a snapshot"));
         drop(filter);
         for doublings in [1, 7, 11] {

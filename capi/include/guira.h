@@ -10,6 +10,7 @@
 // - guira_map: keys with values of up to 16 bits.
 // - guira_expiring: a set that forgets its items after a window of generations, which the caller
 //   begins.
+// - guira_view: lookups in the bytes of a saved object of any type, such as a mapped file.
 //
 // Objects have a fixed capacity, or grow: `growing` in the parameters. They grow in small steps
 // while items are inserted, at a constant load: each step splits some buckets, and takes at most a
@@ -86,8 +87,8 @@
 //
 // Memory
 //
-// Functions that create, clone, merge, save or load an object allocate, and so does an insert into
-// a growing object that takes memory to grow. If memory is refused, they return
+// Functions that create, clone, merge, save, load or view an object allocate, and so does an insert
+// into a growing object that takes memory to grow. If memory is refused, they return
 // GUIRA_ERR_NO_MEMORY: nothing is created, and an item for which there is no room is not inserted.
 // (A set takes memory before it is full. While that is refused, it goes on to fill the room that it
 // has.) All other functions allocate nothing. (For paths of more than 380 bytes, and for symbolic
@@ -116,14 +117,16 @@ extern "C" {
 typedef struct guira_filter guira_filter;
 typedef struct guira_map guira_map;
 typedef struct guira_expiring guira_expiring;
+typedef struct guira_view guira_view;
 
 // What a function returns.
 typedef enum guira_status {
     GUIRA_OK = 0,
     // A pointer is null that must not be null.
     GUIRA_ERR_NULL = 1,
-    // A pointer other than that to hashes is not aligned to its type, a stride of hashes is below
-    // 8, a length exceeds the address space, or a mask is asked of more than 64 items.
+    // A pointer other than that to hashes is not aligned to its type, the bytes of a view do not
+    // begin at a multiple of 8, a stride of hashes is below 8, a length exceeds the address
+    // space, or a mask is asked of more than 64 items.
     GUIRA_ERR_ARGUMENT = 2,
     // The field `size` of a struct is too small or implausible: use `guira_params_init` or
     // `guira_info_init`. Or a field is set that this release does not know.
@@ -688,6 +691,74 @@ guira_status guira_expiring_sweep(guira_expiring *expiring, uint64_t buckets, ui
 
 // Writes the present generation to `*generation`. A new set starts in some generation above 0.
 guira_status guira_expiring_generation(const guira_expiring *expiring, uint64_t *generation);
+
+// ---- Views -----------------------------------------------------------------------------------
+
+// Opens a view: lookups in the `len` bytes of a snapshot, such as a file that a save wrote and that
+// is mapped. It copies nothing, takes microseconds and a few kilobytes at any size, and looks up
+// items as fast as a loaded object. (On big-endian and 32-bit machines it copies.) The bytes begin
+// at a multiple of 8, as a mapped file does. They may be in memory that can only be read.
+//
+// The bytes must stay as they are until the view is destroyed, with all views that were made of it.
+// So never write to a file that may be mapped: replace it by a rename, as a save does. Then a view
+// goes on with the old file.
+//
+// Only the header is validated. Whatever the other bytes are, calls read nothing outside of them,
+// but answers may be wrong: call `guira_view_verify` if you do not trust them.
+//
+// Errors: GUIRA_ERR_ARGUMENT for bytes that are not aligned, _NOT_A_SNAPSHOT, _UNKNOWN_VERSION,
+// _OTHER_HASHER, _TRUNCATED, _DAMAGED, _NO_MEMORY.
+guira_status guira_view_open(const void *bytes, size_t len, guira_view **view);
+
+// Destroys a view. The bytes stay the caller's. Null is allowed. Exclusive.
+guira_status guira_view_destroy(guira_view *view);
+
+// Validates all bytes as a load does. Reads all of them.
+//
+// Errors: GUIRA_ERR_DAMAGED, _NO_MEMORY.
+guira_status guira_view_verify(const guira_view *view);
+
+// Writes the hash of a key of `len` bytes to `*hash`: that of the saved object.
+guira_status guira_view_hash(const guira_view *view, const void *key, size_t len, uint64_t *hash);
+
+// Looks up an item: see `guira_filter_contains`.
+guira_status guira_view_contains(const guira_view *view, uint64_t hash, bool *found);
+
+// Looks up at most 64 items: bit `i` of `*found` is set if item `i` is found.
+guira_status guira_view_contains_mask(const guira_view *view, const uint64_t *hashes, size_t stride,
+                                      size_t n, uint64_t *found);
+
+// Looks up `n` items: `found[i]` becomes whether item `i` is found, and `*count`, which may be
+// null, how many are.
+guira_status guira_view_contains_batch(const guira_view *view, const uint64_t *hashes,
+                                       size_t stride, size_t n, bool *found, size_t *count);
+
+// Counts the copies of an item: see `guira_filter_count`. Takes one of a few locks of the view.
+guira_status guira_view_count(const guira_view *view, uint64_t hash, size_t *count);
+
+// Looks up a key of a map: see `guira_map_get`, `_get_mask` and `_values`.
+//
+// Errors: GUIRA_ERR_OTHER_TYPE, if the snapshot is not of a map.
+guira_status guira_view_get(const guira_view *view, uint64_t hash, uint16_t *value, bool *found);
+guira_status guira_view_get_mask(const guira_view *view, const uint64_t *hashes, size_t stride,
+                                 size_t n, uint16_t *values, uint64_t *found);
+guira_status guira_view_values(const guira_view *view, uint64_t hash, uint16_t *values, size_t max,
+                               size_t *count);
+
+// Makes a view of the same bytes at a later time: a reading of the clock of `guira_expiring_tick`,
+// in nanoseconds; or in a later generation. It finds what the saved expiring set would find if
+// nothing had been inserted since. No time passes for a view by itself. Takes about a microsecond.
+//
+// Errors: GUIRA_ERR_OTHER_TYPE, if the snapshot is not of an expiring set; _NO_MEMORY.
+guira_status guira_view_at(const guira_view *view, uint64_t time, guira_view **later);
+guira_status guira_view_in_generation(const guira_view *view, uint64_t generation,
+                                      guira_view **later);
+
+// Writes the generation in which items are looked up to `*generation`: that of the save, unless one
+// of the two functions above has made the view.
+//
+// Errors: GUIRA_ERR_OTHER_TYPE, if the snapshot is not of an expiring set.
+guira_status guira_view_generation(const guira_view *view, uint64_t *generation);
 
 #ifdef __cplusplus
 } // extern "C"

@@ -16,6 +16,7 @@ use crate::{
     pointer::{In, Optional, Out, Owned, Ref, Shared},
     status::Status,
     stream::{ClockFn, ReadFn, WriteFn},
+    view::{self, View},
 };
 
 /// What is written.
@@ -70,6 +71,7 @@ types! {
     Object<Set>: "guira_filter", "filter";
     Object<Map>: "guira_map", "map";
     Object<Expiring>: "guira_expiring", "expiring";
+    View: "guira_view", "view";
 }
 
 macro_rules! pointers {
@@ -134,6 +136,7 @@ fn header() {
         filter::declare,
         map::declare,
         expiring::declare,
+        view::declare,
     ] {
         declare(&mut headers);
     }

@@ -19,6 +19,7 @@ mod pointer;
 mod refusals;
 mod status;
 mod stream;
+mod view;
 
 use core::ffi::{c_char, c_int};
 

@@ -3,7 +3,8 @@
 //! Only C makes the pointers of this file: nothing here constructs one, and their fields are
 //! private. The head of the header demands that a pointer leads to as many values as the function
 //! says, that no other thread writes them during the call, and that what an [`Out`] leads to
-//! overlaps nothing else. Every `unsafe` block below rests on this demand. Null, alignment, and
+//! overlaps nothing else; and that what a view is opened in stays as it is until the view is
+//! destroyed. Every `unsafe` block below rests on this demand. Null, alignment, and
 //! lengths are checked.
 
 use core::{
@@ -209,6 +210,14 @@ impl In<u8> {
         let stride = if len == 0 { 0 } else { stride };
         // SAFETY: see the head of this file.
         Ok((0..n).map(move |at| unsafe { slice::from_raw_parts(first.add(at * stride), len) }))
+    }
+
+    /// Bytes that C lends until the object that is made of them is destroyed.
+    pub fn lent(&self, len: usize) -> Result<&'static [u8], Status> {
+        check(self.0, len)?;
+        // SAFETY: see the head of this file. Nobody writes the bytes before the object is
+        // destroyed, and it is used no more then.
+        Ok(unsafe { slice::from_raw_parts(self.0, len) })
     }
 
     /// One key of `len` bytes.

@@ -107,6 +107,7 @@ impl From<LoadError> for Status {
             | LoadError::UnknownLayout { .. } => Self::ErrUnknownVersion,
             LoadError::OtherKind { .. } => Self::ErrOtherType,
             LoadError::OtherHasher => Self::ErrOtherHasher,
+            LoadError::Unaligned => Self::ErrArgument,
             LoadError::OutOfMemory { .. } => Self::ErrNoMemory,
             LoadError::Truncated { .. } => Self::ErrTruncated,
             _ => Self::ErrDamaged,

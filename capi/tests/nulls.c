@@ -12,6 +12,10 @@ int main(void) {
     guira_filter *filter = filter_create(&params);
     guira_map *map = map_create(&params);
     guira_expiring *expiring = expiring_create(&params);
+    struct stream stream = {.fails_at = SIZE_MAX};
+    OK(guira_filter_write_to(filter, write_stream, &stream));
+    guira_view *view = NULL;
+    OK(guira_view_open(stream.bytes, stream.len, &view));
     OK(guira_filter_insert(filter, 1));
     OK(guira_map_insert(map, 1, 1));
     OK(guira_expiring_insert(expiring, 1, NULL));
@@ -22,6 +26,8 @@ int main(void) {
     // Arrays of answers may be cleared.
     for (size_t i = 0; i < sizeof space; i++) CHECK(bytes[i] == 77 || bytes[i] == 0);
     CHECK(filter_len(filter) == 1 && map_len(map) == 1 && expiring_len(expiring) == 1);
+    OK(guira_view_destroy(view));
+    free(stream.bytes);
     OK(guira_filter_destroy(filter));
     OK(guira_map_destroy(map));
     OK(guira_expiring_destroy(expiring));

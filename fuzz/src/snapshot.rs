@@ -1,5 +1,5 @@
-//! Loading of arbitrary snapshots of every kind, from slices and from pushed chunks: it never
-//! panics, both ways agree, and a filter that loads works and saves the same bytes.
+//! Loading of arbitrary snapshots of every kind, from slices and from pushed chunks, and lookups in
+//! them: they never panic, all ways agree, and a filter that loads works and saves the same bytes.
 
 use arbitrary::Arbitrary;
 use guira::LoadError;
@@ -56,6 +56,8 @@ fn run_on<K: Kind>(input: &Input) {
     let bytes = input.raw.clone().unwrap_or_else(|| changed::<K>(input));
     let loaded = loader::<K>().bytes(&bytes);
     let pushed = pushed::<K>(&bytes, &input.chunks);
+    let verified = viewed::<K>(&bytes, &input.keys);
+    assert_eq!(verified.is_ok(), loaded.is_ok(), "a view is verified if its filter is loaded");
     let Ok(filter) = loaded else {
         assert!(pushed.is_err(), "a loader accepted what is refused as a whole");
         return;
@@ -81,6 +83,23 @@ fn run_on<K: Kind>(input: &Input) {
     assert!(inserted.iter().all(|item| holds::<K>(&filter, item)));
     assert!(inserted.iter().all(|item| remove::<K>(&filter, item)));
     loader::<K>().bytes(&filter.to_bytes()).expect("a filter's own snapshot loads");
+}
+
+/// Looks up keys in place, and then verifies the bytes.
+fn viewed<K: Kind>(bytes: &[u8], keys: &[u16]) -> Result<(), LoadError> {
+    // In memory of its own, so that the sanitizer notices an access beyond the end. Its allocator
+    // aligns all memory.
+    let bytes = bytes.to_vec();
+    let view = loader::<K>().view(&bytes)?;
+    let keys: Vec<u64> = keys.iter().map(|&key| key.into()).chain(0..70).collect();
+    let mut found = vec![false; keys.len()];
+    view.contains_batch(&keys, &mut found);
+    let single: Vec<bool> = keys.iter().map(|key| view.contains(key)).collect();
+    let counts = keys.iter().map(|key| view.count(key) > 0);
+    let agree = single.iter().copied().eq(counts) && single == found;
+    view.verify()?;
+    assert!(agree, "all lookups agree, if the words are valid");
+    Ok(())
 }
 
 /// Pushes bytes in chunks of these sizes, over and over again.

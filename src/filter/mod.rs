@@ -35,7 +35,7 @@ pub use map::{CuckooMap, GrowingMap, Values};
 pub use outcome::{InsertMask, Insertion};
 pub use set::{CuckooFilter, GrowingFilter};
 #[cfg(feature = "std")]
-pub use snapshot::{Dump, LoadError, Loader, Snapshot};
+pub use snapshot::{Dump, LoadError, Loader, Snapshot, View};
 
 /// A set of items that takes a few bits per item and is shared by any number of threads.
 ///

@@ -305,6 +305,8 @@ pub use kernel::Kernel;
 #[cfg(guira_vectors)]
 pub(crate) use kernels::ContainsOne;
 pub(crate) use layout_choice::{Layouts, by_preference, with_values_by_preference};
+#[cfg(guira_in_place)]
+pub(crate) use memory::Borrowed;
 pub(crate) use memory::GrowingBuckets;
 pub(crate) use memory::{Buckets, bucket_bytes, try_boxed};
 #[cfg(feature = "std")]

@@ -55,6 +55,26 @@ impl ClockState {
     pub fn new(window: u32, generation: u64, interval: u64) -> Self {
         Self { window, generation, interval, elapsed: 0, latest: 0 }
     }
+
+    /// The generation that is due at this reading of the caller's clock.
+    #[cfg(feature = "std")]
+    pub(crate) fn due(&self, reading: u64) -> u64 {
+        let step = self.latest.checked_sub(1).map_or(0, |latest| reading.saturating_sub(latest));
+        let elapsed = self.elapsed.saturating_add(step);
+        self.generation.saturating_add(elapsed.checked_div(self.interval).unwrap_or(0))
+    }
+
+    /// A clock of this generation by which those slots are visible that this clock shows, and that
+    /// will not have expired in a later generation.
+    #[cfg(feature = "std")]
+    pub(crate) fn looked_at_from(self, generation: u64) -> Self {
+        let later = generation.saturating_sub(self.generation);
+        match u64::from(self.window).checked_sub(later) {
+            Some(window) => Self { window: window as u32, ..self },
+            // No slot has the stamp of the next generation.
+            None => Self { window: 0, generation: self.generation + 1, ..self },
+        }
+    }
 }
 
 /// The time of the present generation that was counted, and the last reading.

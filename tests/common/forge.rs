@@ -65,22 +65,15 @@ pub fn put(bytes: &mut [u8], at: usize, number: u64) {
 
 /// Where a bucket below the end is, in the snapshot of a filter that grows.
 pub fn bucket(bytes: &[u8], bucket: u64) -> usize {
-    let mut run = 0..number(bytes, FIRST);
-    let mut at = header(bytes);
-    while bucket >= run.end {
-        at += 8 * (run.end - run.start).next_multiple_of(8) as usize;
-        run = run.end..2 * run.end;
-    }
-    at + 8 * (bucket - run.start) as usize
+    header(bytes) + 8 * bucket as usize
 }
 
 /// Where the words of children are that were split off ahead of their turn, and before them, in as
 /// many bytes, their numbers.
 pub fn ahead(bytes: &[u8]) -> [Range<usize>; 2] {
     let (level, split) = (number(bytes, SIZE) >> 32, number(bytes, SIZE) & u64::from(u32::MAX));
-    let last = (number(bytes, FIRST) << level) + split - 1;
+    let start = bucket(bytes, (number(bytes, FIRST) << level) + split);
     let end = header(bytes) + 8 * number(bytes, WORDS) as usize;
-    let start = (bucket(bytes, last) + 8).next_multiple_of(64);
     let words = start.midpoint(end);
     [start..words, words..end]
 }

@@ -14,3 +14,4 @@ mod pushes;
 mod replicas;
 mod sizes;
 mod steps;
+mod views;

@@ -7,8 +7,10 @@ use core::{cell::Cell, num::NonZero};
 use super::{Content, Engine, Lookups, bytes_of};
 #[cfg(feature = "std")]
 use crate::filter::snapshot::{Form, LoadError, Saved, Words, field};
+#[cfg(guira_in_place)]
+use crate::table::Borrowed;
 #[cfg(feature = "std")]
-use crate::table::{Clock, StagedBuckets};
+use crate::table::{Buckets, Clock, StagedBuckets};
 use crate::{
     BuildError, InsertError, Layout,
     batch_error::Failed,
@@ -129,12 +131,16 @@ impl<P: Content> Saved for FixedEngine<P> {
     }
 
     fn restore(form: &Form, _occupied: u64, memory: StagedBuckets) -> Option<Self> {
-        let addressing = Addressing::holding(form.words, P::of(form.layout, form.clock));
-        let mut table = FixedTable::with_buckets(addressing, memory.finish(), form.stripes)?;
-        with_layout!(form.layout, L => table.start_clock::<L>(form.clock));
-        let capacity = usize::try_from(form.capacity).ok()?;
-        let max_copies = NonZero::new(form.max_copies as u8);
-        Some(Self::new(table, form.layout, capacity, true, max_copies))
+        let mut restored = Self::holding(form, memory.finish(), form.stripes)?;
+        with_layout!(form.layout, L => restored.table.start_clock::<L>(form.clock));
+        Some(restored)
+    }
+
+    #[cfg(guira_in_place)]
+    fn in_place(form: &Form, words: Borrowed, stripes: usize) -> Option<Self> {
+        let mut engine = Self::holding(form, Buckets::borrowed(words), stripes)?;
+        engine.table.set_clock(form.clock);
+        Some(engine)
     }
 }
 
@@ -186,6 +192,20 @@ fn choose(settings: &Settings) -> Result<(Layout, u64), BuildError> {
         Some(lowest) => BuildError::RateTooLow { target, lowest },
         None => BuildError::CapacityTooLarge { capacity, layout: layouts(settings)[0] },
     })
+}
+
+#[cfg(feature = "std")]
+#[expect(private_bounds, reason = "sealed")]
+impl<P: Content> FixedEngine<P> {
+    /// The engine of this form with these buckets, whose clock is not set. `None` if the system
+    /// refuses the memory for the rest.
+    fn holding(form: &Form, buckets: Buckets, stripes: usize) -> Option<Self> {
+        let addressing = Addressing::holding(form.words, P::of(form.layout, form.clock));
+        let table = FixedTable::with_buckets(addressing, buckets, stripes)?;
+        let capacity = usize::try_from(form.capacity).ok()?;
+        let max_copies = NonZero::new(form.max_copies as u8);
+        Some(Self::new(table, form.layout, capacity, true, max_copies))
+    }
 }
 
 impl<P: Payload> FixedEngine<P> {

@@ -5,6 +5,8 @@ use alloc::{collections::TryReserveError, vec::Vec};
 use core::num::NonZero;
 
 use super::{Content, Engine, Lookups, bytes_of};
+#[cfg(guira_in_place)]
+use crate::table::Borrowed;
 #[cfg(guira_vectors)]
 use crate::table::ContainsOne;
 use crate::{
@@ -211,6 +213,13 @@ impl<P: Content> SplittingEngine<P>
 where
     Self: Lookups,
 {
+    /// The engine of this form with its table.
+    fn holding(form: &Form, table: GrowingTable<P>) -> Self {
+        // A limit that does not fit into a word has no effect: no memory holds that many copies.
+        let limit = usize::try_from(form.max_copies).unwrap_or(usize::MAX);
+        Self::new(table, form.layout, form.target, NonZero::new(limit), Kernel::best())
+    }
+
     /// The form of an engine whose table has this many words, and this clock if items expire.
     fn form_of(&self, grown: Grown, words: u64, clock: Option<ClockAndSweep>) -> Form {
         let (clock, sweep) = clock.unzip();
@@ -272,11 +281,20 @@ where
     }
 
     fn restore(form: &Form, occupied: u64, memory: ImageLoader<P>) -> Option<Self> {
-        let &Form { layout, target, clock, .. } = form;
-        let clock = clock.zip(form.sweep.as_ref());
-        let table = with_growing_layout!(layout, L => memory.finish::<L>(occupied, clock));
-        // A limit that does not fit into a word has no effect: no memory holds that many copies.
-        let limit = usize::try_from(form.max_copies).unwrap_or(usize::MAX);
-        Some(Self::new(table?, layout, target, NonZero::new(limit), Kernel::best()))
+        let clock = form.clock.zip(form.sweep.as_ref());
+        let table = with_growing_layout!(form.layout, L => memory.finish::<L>(occupied, clock));
+        Some(Self::holding(form, table?))
+    }
+
+    #[cfg(guira_in_place)]
+    fn in_place(form: &Form, words: Borrowed, stripes: usize) -> Option<Self> {
+        let &Form { layout, clock, .. } = form;
+        let (grown, payload) = (form.grown?, P::of(layout, clock));
+        let table = with_growing_layout!(layout, L => {
+            GrowingTable::in_place::<L>(payload, &grown, words, stripes)
+        });
+        let mut table = table?;
+        table.set_clock(clock);
+        Some(Self::holding(form, table))
     }
 }

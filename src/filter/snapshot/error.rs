@@ -75,6 +75,9 @@ pub enum LoadError {
         /// The bytes of the snapshot's buckets.
         bytes: u64,
     },
+    /// The bytes of a [view](crate::Loader::view) are not aligned to 8 bytes, as those of a mapped
+    /// file are. Copy them to memory that is, or load them.
+    Unaligned,
     /// The bytes end before the snapshot does.
     #[non_exhaustive]
     Truncated {
@@ -127,6 +130,10 @@ impl fmt::Display for LoadError {
                 write!(f, "the snapshot's buckets take {needed} bytes, more than the limit {limit}")
             }
             Self::OutOfMemory { bytes } => write!(f, "the system refused {bytes} bytes of memory"),
+            Self::Unaligned => f.write_str(
+                "the snapshot does not begin at a multiple of 8 bytes: map its file, copy it to \
+                 aligned memory, or load it",
+            ),
             Self::Truncated { received } => {
                 write!(f, "the snapshot is truncated: it ends after {received} bytes")
             }

@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-pub(super) const MAGIC: [u8; 8] = *b"guira cf";
+const MAGIC: [u8; 8] = *b"guira cf";
 const VERSION: u32 = 1;
 /// Bytes of the header's start, which tells how long the header is.
 pub(super) const START: usize = 16;
@@ -134,6 +134,19 @@ impl Header {
         bytes.extend(iter::repeat_n(0, len - NUMBER - bytes.len()));
         bytes.extend(rapidhash_v3(&bytes).to_le_bytes());
         bytes
+    }
+
+    /// Divides the bytes of a snapshot after its header, of which only the start is validated.
+    pub(super) fn split(bytes: &[u8]) -> Result<(&[u8], &[u8]), LoadError> {
+        let truncated = || Self::truncated(bytes, bytes.len() as u64);
+        let len = Self::len(bytes.get(..START).ok_or_else(truncated)?)?;
+        bytes.split_at_checked(len).ok_or_else(truncated)
+    }
+
+    /// The error of so many bytes, which begin with these and end before the snapshot does.
+    pub(super) fn truncated(start: &[u8], received: u64) -> LoadError {
+        let is_one = start.iter().zip(&MAGIC).all(|(byte, of_magic)| byte == of_magic);
+        if is_one { LoadError::Truncated { received } } else { LoadError::NotASnapshot }
     }
 
     /// Validates the start of a header, and returns the number of bytes of the whole header.

@@ -12,6 +12,7 @@ mod receive;
 #[cfg(feature = "serde")]
 mod serde;
 mod validate;
+mod view;
 
 use alloc::vec::Vec;
 use core::hash::BuildHasher;
@@ -23,6 +24,8 @@ use super::{
     hasher_check::hasher_check,
     kind::{Contents, Growth},
 };
+#[cfg(guira_in_place)]
+use crate::table::Borrowed;
 use crate::{
     BuildError,
     table::{Aged, Bare, LoaderMemory, Valued, advise_huge_pages},
@@ -34,6 +37,7 @@ pub use frozen::Snapshot;
 use header::Header;
 pub(super) use header::{Form, field};
 pub use loader::Loader;
+pub use view::View;
 
 /// The names of filters, by the numbers of their contents and of their growth.
 const NAMES: [[&str; 2]; 3] = [Bare::NAMES, Valued::NAMES, Aged::NAMES];
@@ -64,6 +68,11 @@ pub(crate) trait Saved: Sized {
     /// Returns the engine with these words, of which this many slots are occupied, or `None` if the
     /// system refuses the memory for the rest.
     fn restore(form: &Form, occupied: u64, memory: Self::Memory) -> Option<Self>;
+
+    /// Returns an engine for lookups alone, with these words and this many stripes, or `None` if
+    /// the system refuses the memory for the rest.
+    #[cfg(guira_in_place)]
+    fn in_place(form: &Form, words: Borrowed, stripes: usize) -> Option<Self>;
 }
 
 /// The numbers of the contents and of the growth of a filter.

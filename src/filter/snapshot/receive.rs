@@ -8,7 +8,7 @@ use super::{
     LoadError, Loader, Saved,
     checksums::{BLOCK_WORDS, Checksums},
     encode::{copy_words, to_little_endian, zeros},
-    header::{Header, HeaderBytes, MAGIC, START},
+    header::{Header, HeaderBytes, START},
     validate::{EMPTY_CENSUS, add_census},
 };
 use crate::{
@@ -218,11 +218,9 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
     pub fn finish(self) -> Result<Filter<C, G, S>, LoadError> {
         let is_complete = self.is_complete();
         let Some((header, loader)) = self.body.filter(|_| is_complete) else {
-            let start = &self.header_bytes[..self.progress.filled.min(MAGIC.len())];
-            if matches!(self.progress.piece, Piece::Start) && !MAGIC.starts_with(start) {
-                return Err(LoadError::NotASnapshot);
-            }
-            return Err(LoadError::Truncated { received: self.progress.received });
+            let Progress { filled, received, .. } = self.progress;
+            let start = &self.header_bytes[..filled.min(self.header_bytes.len())];
+            return Err(Header::truncated(start, received));
         };
         let hasher = self.hasher.make(header.seed);
         let engine = <C::Engine<G>>::restore(&header.form, header.occupied, loader.finish());
@@ -239,8 +237,9 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
         Ok(())
     }
 
-    fn complete_header(&mut self) -> Result<(), LoadError> {
-        let header = Header::decode::<C, G>(&self.header_bytes)?;
+    /// Validates a header, the hasher, and the terms of this loader.
+    pub(super) fn accept(&self, header: &[u8]) -> Result<Header, LoadError> {
+        let header = Header::decode::<C, G>(header)?;
         let expected = header.snapshot_len();
         match self.terms.len {
             Some(received) if received < expected => return Err(LoadError::Truncated { received }),
@@ -260,6 +259,11 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
         if needed > limit {
             return Err(LoadError::LimitExceeded { needed, limit });
         }
+        Ok(header)
+    }
+
+    fn complete_header(&mut self) -> Result<(), LoadError> {
+        let header = self.accept(&self.header_bytes)?;
         let Terms { at_once, reserve, .. } = self.terms;
         let memory = <C::Engine<G>>::memory(&header.form, at_once, reserve);
         let memory = memory.ok_or_else(|| header.out_of_memory())?;

@@ -17,9 +17,13 @@
 //! threads may both obtain memory for one chunk. To make addresses accessible twice changes
 //! nothing, and a block that came second goes back to the allocator.
 //!
+//! Or they are in the image of a table that somebody else owns, for lookups alone.
+//!
 //! After a fork both processes have the buckets, as they have any other private memory.
 
 mod chunks;
+#[cfg(guira_in_place)]
+mod image;
 #[cfg(all(target_os = "linux", target_pointer_width = "64", not(miri)))]
 mod reserved;
 #[cfg(not(all(target_os = "linux", target_pointer_width = "64", not(miri))))]
@@ -32,6 +36,8 @@ mod tests;
 use alloc::boxed::Box;
 use core::{ops::Range, ptr::NonNull, slice};
 
+#[cfg(guira_in_place)]
+use super::Borrowed;
 use super::{HUGE_PAGE, try_boxed};
 use crate::{
     sync::{Acquire, Lock, Relaxed, Release, Word},
@@ -47,8 +53,14 @@ const BITS: usize = u64::BITS as usize;
 /// The buckets of a table that grows at its end. All are empty at first.
 #[derive(Debug)]
 pub(crate) struct GrowingBuckets {
+    /// The address of the first bucket, if all buckets below the end of the table lie behind one
+    /// another.
+    base: Option<NonNull<Word>>,
     /// The addresses of all buckets, if they are reserved. Otherwise the chunks are segments.
     reservation: Option<Reservation>,
+    /// The image that has the buckets, if there is one, and the number of those below its end.
+    #[cfg(guira_in_place)]
+    image: Option<(Borrowed, usize)>,
     chunks: Chunks,
     /// One bit for each chunk: whether it is committed.
     committed: Box<[Word]>,
@@ -102,8 +114,16 @@ impl GrowingBuckets {
             None => Segments::new(chunks.count(), huge_pages)?,
         };
         let committed = try_boxed((0..chunks.count().div_ceil(BITS)).map(|_| Word::new(0)))?;
-        let publishing = Lock::new();
-        Some(Self { reservation, chunks, committed, segments, publishing })
+        Some(Self {
+            base: reservation.as_ref().map(Reservation::base),
+            reservation,
+            #[cfg(guira_in_place)]
+            image: None,
+            chunks,
+            committed,
+            segments,
+            publishing: Lock::new(),
+        })
     }
 
     /// Returns a bucket.
@@ -114,7 +134,9 @@ impl GrowingBuckets {
     pub(crate) unsafe fn bucket(&self, bucket: u32) -> &Word {
         // Not where steps are counted: this takes one.
         debug_assert!(
-            cfg!(guira_steps) || self.is_committed(u64::from(bucket)..u64::from(bucket) + 1)
+            cfg!(guira_steps)
+                || self.reservation.is_none() && self.base.is_some()
+                || self.is_committed(u64::from(bucket)..u64::from(bucket) + 1)
         );
         // SAFETY: the caller promises what `word` needs. A committed bucket is a valid word, which
         // is accessed as an atomic only while `self` is borrowed.
@@ -146,10 +168,11 @@ impl GrowingBuckets {
         }
     }
 
-    /// The address of the first bucket, if all buckets lie behind one another.
+    /// The address of the first bucket, if all buckets below the end of the table lie behind one
+    /// another.
     #[inline]
     pub(crate) fn base(&self) -> Option<NonNull<Word>> {
-        self.reservation.as_ref().map(Reservation::base)
+        self.base
     }
 
     /// Returns whether these buckets are committed. If so, that happened before the return.
@@ -359,7 +382,7 @@ impl GrowingBuckets {
 
 impl Drop for GrowingBuckets {
     fn drop(&mut self) {
-        if self.reservation.is_none() {
+        if self.base.is_none() {
             self.truncate(0);
         }
     }

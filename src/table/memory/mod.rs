@@ -1,6 +1,8 @@
 //! The buckets in memory: one allocation of words, aligned to cache lines, on huge pages where the
 //! system has them.
 
+#[cfg(guira_in_place)]
+mod borrowed;
 #[cfg(not(any(loom, shuttle)))]
 mod growing;
 #[cfg(any(loom, shuttle))]
@@ -21,6 +23,8 @@ use core::{mem::MaybeUninit, ops::Range};
 use crate::sync::Word;
 #[cfg(feature = "std")]
 use crate::sync::load_all;
+#[cfg(guira_in_place)]
+pub(crate) use borrowed::Borrowed;
 pub(crate) use growing::GrowingBuckets;
 #[cfg(feature = "std")]
 pub(crate) use loader::{LOADED_CHUNK, LoaderMemory, LoaderPosition, TableLoader};
@@ -48,6 +52,12 @@ impl Buckets {
     /// always is for more than 32 MiB). Memory is then taken only as buckets come into use.
     pub(crate) fn new(buckets: u64, huge_pages: bool) -> Option<Self> {
         Some(Self { words: Words::zeroed(usize::try_from(buckets).ok()?, huge_pages)? })
+    }
+
+    /// Returns buckets that somebody else owns.
+    #[cfg(guira_in_place)]
+    pub(crate) fn borrowed(words: Borrowed) -> Self {
+        Self { words: Words::borrowed(words) }
     }
 
     /// Returns a bucket.

@@ -3,6 +3,8 @@
 use alloc::alloc::{alloc_zeroed, dealloc};
 use core::{alloc::Layout, hint::black_box, ops::Range, ptr::NonNull, slice};
 
+#[cfg(guira_in_place)]
+use super::Borrowed;
 use super::{HUGE_PAGE, Word};
 
 /// Alignment of tables without huge pages, in bytes: a cache line, so that eight buckets share one.
@@ -38,6 +40,9 @@ enum Source {
     /// A mapping of this many bytes.
     #[cfg(all(target_os = "linux", not(miri)))]
     Mapping(usize),
+    /// Somebody else, who keeps it.
+    #[cfg(guira_in_place)]
+    Owner,
 }
 
 // SAFETY: `Words` owns its memory as a `Box<[Word]>` would, and `Word` is `Send` and `Sync`.
@@ -92,6 +97,13 @@ impl Words {
             return Some(storage);
         }
         Self::zeroed(len, false)
+    }
+
+    /// Returns words that somebody else owns.
+    #[cfg(guira_in_place)]
+    pub(super) fn borrowed(words: Borrowed) -> Self {
+        let (first, len) = (words.first(), words.as_slice().len());
+        Self { first, len, memory: first.cast(), source: Source::Owner }
     }
 
     /// Returns words in this memory, from its first multiple of `align` on.
@@ -168,7 +180,7 @@ impl Words {
     pub(super) fn as_slice(&self) -> &[Word] {
         // SAFETY: `first` points to `len` words of our own memory, aligned by `within`, at most
         // `isize::MAX` bytes by `sizes`. All-zero bytes are a valid `Word`. They live as long as
-        // `self`.
+        // `self`. Or they are `Borrowed`.
         unsafe { slice::from_raw_parts(self.first.as_ptr(), self.len) }
     }
 
@@ -217,6 +229,8 @@ impl Words {
             Source::Allocator(layout) => layout.size(),
             #[cfg(all(target_os = "linux", not(miri)))]
             Source::Mapping(bytes) => bytes,
+            #[cfg(guira_in_place)]
+            Source::Owner => 0,
         }
     }
 
@@ -237,6 +251,8 @@ impl Drop for Words {
             Source::Mapping(bytes) => unsafe {
                 libc::munmap(self.memory.as_ptr().cast(), bytes);
             },
+            #[cfg(guira_in_place)]
+            Source::Owner => {}
         }
     }
 }

@@ -1,114 +1,91 @@
-//! The image of a table that grows: where its words are in a snapshot.
+//! The image of a table that grows: where its words are in a snapshot, and which can be there.
 //!
 //! ```text
-//! buckets 0 .. n | n .. 2n | 2n .. 4n | ... | children ahead: their numbers | their words
+//! buckets 0 .. end | children ahead: their numbers | their words
 //! ```
 //!
-//! The buckets of level 0 come first, then those that each round has added. Each such *run* begins
-//! at a multiple of 64 bytes, and zeros fill the gap before the next one. So the place of a bucket
-//! follows from its number. The children of buckets that were split ahead of their turn are beyond
-//! the end of the table. Their numbers, in ascending order, tell which word is whose.
+//! The buckets of all rounds lie behind one another, as in memory. So the code that looks up a
+//! table looks up an image in place. The children of buckets that were split ahead of their turn
+//! are beyond the end of the table. Their numbers, in ascending order, tell which word is whose.
 
-use core::ops::Range;
-
-use super::Size;
-
-/// Words of 64 bytes, to which runs are aligned: a cache line.
-const LINE: u64 = 8;
+#[cfg(feature = "std")]
+use super::{Grown, Size};
+#[cfg(feature = "std")]
+use crate::bucket::leveled::level;
 
 /// The image of a table. Places in it are counted in words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Image {
-    /// The number of buckets at level 0.
-    first: u64,
-    pub(super) size: Size,
+    /// The number of buckets below the end: each is at the place of its number.
+    pub(super) end: u64,
     /// The number of buckets that were split ahead of their turn.
     pub(super) ahead: u64,
 }
 
-/// Consecutive buckets, below the end of the table.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Run {
-    pub(super) buckets: Range<u64>,
-    /// The place of the first one.
-    pub(super) place: u64,
-}
-
-impl Run {
-    /// The places of the buckets.
-    pub(super) fn places(&self) -> Range<u64> {
-        self.place..self.place + (self.buckets.end - self.buckets.start)
-    }
-
-    /// The places of zeros between these buckets and what follows them.
-    pub(super) fn gap(&self) -> Range<u64> {
-        let end = self.places().end;
-        end..end.next_multiple_of(LINE)
-    }
-}
-
 impl Image {
-    /// The image of a table with this size. The numbers are [valid](super::Grown::invalid).
-    pub(super) fn new(first: u64, size: Size, ahead: u64) -> Self {
-        Self { first, size, ahead }
-    }
-
-    /// The runs of buckets, in order. The last one may be empty.
-    pub(super) fn runs(self) -> impl Iterator<Item = Run> {
-        let Self { first, size: Size { level, split }, .. } = self;
-        let end = (first << level) + split;
-        let mut place = 0;
-        (0..=level + 1).map(move |at| {
-            let start = if at == 0 { 0 } else { first << (at - 1) };
-            let run = Run { buckets: start..end.min(first << at), place };
-            place = run.gap().end;
-            run
-        })
-    }
-
-    /// The places of the numbers of the children ahead. As many words follow, which are theirs.
-    pub(super) fn numbers(self) -> Range<u64> {
-        let start = self.runs().last().map_or(0, |run| run.gap().end);
-        start..start + self.ahead
+    /// The place of the words of the children ahead. Before it are as many numbers of children.
+    pub(super) fn children(self) -> u64 {
+        self.end + self.ahead
     }
 
     /// The number of words.
     pub(super) fn len(self) -> u64 {
-        self.numbers().end + self.ahead
+        self.children() + self.ahead
     }
 
-    /// The number of buckets below the end that are before a place.
-    #[cfg(feature = "std")]
-    pub(super) fn buckets_before(self, place: u64) -> u64 {
-        self.runs().map(|run| place.clamp(run.place, run.places().end) - run.place).sum()
-    }
-
-    /// Divides some places into those of consecutive buckets, with the first bucket, and others:
-    /// gaps, or what follows the runs.
-    pub(super) fn pieces(self, places: Range<u64>) -> impl Iterator<Item = (Range<u64>, Piece)> {
-        let rest = self.numbers().start..self.len();
-        let runs = self.runs().flat_map(|run| {
-            let buckets = (run.places(), Piece::Buckets(run.buckets.start));
-            [buckets, (run.gap(), Piece::Gap)]
-        });
-        runs.chain([(rest, Piece::Ahead)]).filter_map(move |(all, piece)| {
-            let some = all.start.max(places.start)..all.end.min(places.end);
-            let piece = match piece {
-                Piece::Buckets(first) => Piece::Buckets(first + some.start.wrapping_sub(all.start)),
-                other => other,
-            };
-            (!some.is_empty()).then_some((some, piece))
-        })
+    /// How many of the places from one on, of this many, hold buckets below the end.
+    pub(super) fn buckets_in(self, from: u64, len: usize) -> usize {
+        self.end.saturating_sub(from).min(len as u64) as usize
     }
 }
 
-/// What some places of an image hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Piece {
-    /// Consecutive buckets below the end, from this one on.
-    Buckets(u64),
-    /// Zeros between two runs.
-    Gap,
-    /// Numbers and words of children ahead.
-    Ahead,
+/// What is known of buckets below the end of an image.
+#[derive(Clone, Copy, Debug)]
+#[cfg(feature = "std")]
+pub struct Known {
+    /// Whether each has a level that is possible there.
+    levels_are_valid: bool,
+    /// The number of those that were split ahead of their turn.
+    ahead: u64,
+}
+
+#[cfg(feature = "std")]
+impl Known {
+    /// What is known of no bucket.
+    pub(super) const NOTHING: Self = Self { levels_are_valid: true, ahead: 0 };
+
+    /// Adds what the words of consecutive buckets tell, of which this is the first.
+    pub(super) fn add(&mut self, grown: &Grown, first: u64, words: impl Iterator<Item = u64>) {
+        let Size { level: at, split } = grown.size;
+        let unsplit = split..grown.first << at;
+        for (bucket, word) in (first..).zip(words) {
+            let (is_unsplit, above) = (unsplit.contains(&bucket), level(word).wrapping_sub(at));
+            self.levels_are_valid &= above == 1 || is_unsplit && above == 0;
+            self.ahead += u64::from(is_unsplit && above == 1);
+        }
+    }
+
+    /// Returns whether all words of an image can be at their places, given its children ahead, each
+    /// with its word. This is known of the buckets below the end, whose words `word` returns.
+    pub(super) fn fits(
+        self,
+        grown: &Grown,
+        children: impl ExactSizeIterator<Item = (u64, u64)>,
+        word: impl Fn(u64) -> u64,
+    ) -> bool {
+        let Size { level: at, split } = grown.size;
+        let (round, mut before) = (grown.first << at, split);
+        // As many as were split ahead of their turn, ascending, and each one of those: so all of
+        // them. If the next one in turn were among them, the size would be larger.
+        self.levels_are_valid
+            && self.ahead == children.len() as u64
+            && children.into_iter().all(|(child, of_child)| {
+                let is_next = child < grown.limits.buckets
+                    && (before + 1..round).contains(&child.wrapping_sub(round));
+                if is_next {
+                    before = child - round;
+                }
+                is_next && level(word(before)) == at + 1 && level(of_child) == at + 1
+            })
+    }
 }

@@ -6,13 +6,13 @@ use core::{mem, ops::Range};
 use wide::bytemuck::cast_slice_mut;
 
 use super::{
-    GrowingBuckets, GrowingTable, Grown, Size,
-    image::{Image, Piece},
+    GrowingBuckets, GrowingTable, Grown,
+    image::{Image, Known},
     saved::signed,
     whole::Occupied,
 };
 use crate::{
-    bucket::{GrowingLayout, leveled::level},
+    bucket::GrowingLayout,
     table::{ClockState, LOADED_CHUNK, LoaderMemory, Payload, SweepState, memory::touched_words},
 };
 
@@ -28,18 +28,9 @@ pub struct ImageLoader<P: Payload> {
     image: Image,
     /// The current chunk. Its words are little-endian.
     chunk: Vec<u64>,
-    /// The other words, in order: the gaps, and the numbers and the words of children ahead.
-    others: Vec<u64>,
+    /// The numbers of the children ahead, and then their words.
+    ahead: Vec<u64>,
     known: Known,
-}
-
-/// What is known of the buckets that have arrived.
-#[derive(Clone, Copy, Debug)]
-pub struct Known {
-    /// Whether each has a level that is possible there.
-    levels_are_valid: bool,
-    /// The number of those that were split ahead of their turn.
-    ahead: u64,
 }
 
 impl<P: Payload> ImageLoader<P> {
@@ -64,78 +55,46 @@ impl<P: Payload> ImageLoader<P> {
         let table =
             GrowingTable::with_buckets::<L>(payload, first, buckets, limits, stripes, memory)?;
         let chunk = touched_words(words.min((LOADED_CHUNK / WORD) as u64) as usize)?;
-        let known = Known { levels_are_valid: true, ahead: 0 };
-        let image = grown.image(words);
-        Some(Self { table, grown: *grown, image, chunk, others: Vec::new(), known })
+        let (image, known) = (grown.image(words), Known::NOTHING);
+        Some(Self { table, grown: *grown, image, chunk, ahead: Vec::new(), known })
     }
 
     /// Adds the words of the image from a place on, which follow those that were added before.
     /// `None` if the system refuses the memory. Then some may have been added.
     pub fn add(&mut self, from: u64, words: &[u64]) -> Option<()> {
-        let Size { level: at, split } = self.grown.size;
-        let unsplit = split..self.grown.first << at;
-        let mut known = self.known;
-        for (places, piece) in self.image.pieces(from..from + words.len() as u64) {
-            let words = &words[(places.start - from) as usize..(places.end - from) as usize];
-            let Piece::Buckets(first) = piece else {
-                self.others.try_reserve(words.len()).ok()?;
-                self.others.extend(words);
-                continue;
-            };
-            let buckets = first..first + words.len() as u64;
-            for (bucket, &word) in buckets.clone().zip(words) {
-                let (is_unsplit, above) = (unsplit.contains(&bucket), level(word).wrapping_sub(at));
-                known.levels_are_valid &= above == 1 || is_unsplit && above == 0;
-                known.ahead += u64::from(is_unsplit && above == 1);
-            }
-            self.table.buckets.commit(buckets.clone())?;
-            let mut rest = words;
-            self.table.buckets.with_values(buckets, |run| {
-                let (now, later) = rest.split_at(run.len());
-                run.copy_from_slice(now);
-                rest = later;
-            });
-        }
+        let (words, ahead) = words.split_at(self.image.buckets_in(from, words.len()));
+        let (buckets, mut known) = (from..from + words.len() as u64, self.known);
+        known.add(&self.grown, from, words.iter().copied());
+        self.table.buckets.commit(buckets.clone())?;
+        let mut rest = words;
+        self.table.buckets.with_values(buckets, |run| {
+            let (now, later) = rest.split_at(run.len());
+            run.copy_from_slice(now);
+            rest = later;
+        });
+        self.ahead.try_reserve(ahead.len()).ok()?;
+        self.ahead.extend(ahead);
         self.known = known;
         Some(())
     }
 
     /// Copies words that were added, from a place on.
     fn copy_added(&self, from: u64, copy: &mut [u64]) {
-        for (places, piece) in self.image.pieces(from..from + copy.len() as u64) {
-            let copy = &mut copy[(places.start - from) as usize..(places.end - from) as usize];
-            if let Piece::Buckets(first) = piece {
-                self.table.copy_words_from(first, copy);
-            } else {
-                let nth = others_before(self.image, places.start);
-                copy.copy_from_slice(&self.others[nth..nth + copy.len()]);
-            }
-        }
+        let (buckets, ahead) = copy.split_at_mut(self.image.buckets_in(from, copy.len()));
+        self.table.copy_words_from(from, buckets);
+        let nth = ahead_before(self.image, from);
+        ahead.copy_from_slice(&self.ahead[nth..nth + ahead.len()]);
     }
 
     /// Returns whether each word of the image, all of which have been added, is one that can be at
     /// its place.
     #[must_use]
     pub fn has_valid_places(&self) -> bool {
-        let Size { level: at, split } = self.grown.size;
-        let round = self.grown.first << at;
-        let gaps = &self.others[..others_before(self.image, self.image.numbers().start)];
-        let mut before = split;
-        // As many as were split ahead of their turn, ascending, and each one of those: so all of
-        // them. If the next one in turn were among them, the size would be larger.
-        self.known.levels_are_valid
-            && self.known.ahead == self.image.ahead
-            && gaps.iter().all(|&word| word == 0)
-            && children(self.image, &self.others).all(|(child, word)| {
-                let mut parent = [0];
-                let is_next = child < self.grown.limits.buckets
-                    && (before + 1..round).contains(&child.wrapping_sub(round));
-                if is_next {
-                    before = child - round;
-                    self.table.copy_words_from(before, &mut parent);
-                }
-                is_next && level(parent[0]) == at + 1 && level(word) == at + 1
-            })
+        self.known.fits(&self.grown, children(self.image, &self.ahead), |bucket| {
+            let mut word = [0];
+            self.table.copy_words_from(bucket, &mut word);
+            word[0]
+        })
     }
 
     /// Returns the table, of which this many slots are occupied, or `None` if the system refuses
@@ -146,8 +105,8 @@ impl<P: Payload> ImageLoader<P> {
         occupied: u64,
         clock: Option<(ClockState, &SweepState)>,
     ) -> Option<GrowingTable<P>> {
-        let Self { mut table, grown, image, others, .. } = self;
-        for (child, word) in children(image, &others) {
+        let Self { mut table, grown, image, ahead, .. } = self;
+        for (child, word) in children(image, &ahead) {
             let child = child..child + 1;
             table.buckets.commit(child.clone())?;
             table.buckets.with_values(child, |run| run.fill(word));
@@ -207,14 +166,14 @@ impl<P: Payload> LoaderMemory for ImageLoader<P> {
             self.chunk = words;
         }
         self.known = known;
-        let (before, mut others) = (others_before(self.image, place), Vec::new());
-        self.others.truncate(before);
+        let (before, mut ahead) = (ahead_before(self.image, place), Vec::new());
+        self.ahead.truncate(before);
         // Otherwise the memory stays taken.
-        if others.try_reserve_exact(before).is_ok() {
-            others.append(&mut self.others);
-            self.others = others;
+        if ahead.try_reserve_exact(before).is_ok() {
+            ahead.append(&mut self.ahead);
+            self.ahead = ahead;
         }
-        self.table.buckets.discard(self.image.buckets_before(place));
+        self.table.buckets.discard(place.min(self.image.end));
     }
 
     fn fit_together(&self) -> bool {
@@ -223,14 +182,12 @@ impl<P: Payload> LoaderMemory for ImageLoader<P> {
 }
 
 /// The number of words of an image before a place that are not buckets below the end.
-fn others_before(image: Image, place: u64) -> usize {
-    (place - image.buckets_before(place)) as usize
+fn ahead_before(image: Image, place: u64) -> usize {
+    place.saturating_sub(image.end) as usize
 }
 
-/// The numbers of the children ahead, each with its word, among all words of an image that are not
-/// buckets below the end.
-fn children(image: Image, others: &[u64]) -> impl Iterator<Item = (u64, u64)> {
-    let ahead = &others[others_before(image, image.numbers().start)..];
+/// The numbers of the children ahead, each with its word.
+fn children(image: Image, ahead: &[u64]) -> impl ExactSizeIterator<Item = (u64, u64)> {
     let (numbers, words) = ahead.split_at(image.ahead as usize);
     numbers.iter().copied().zip(words.iter().copied())
 }

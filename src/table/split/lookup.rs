@@ -53,6 +53,7 @@ impl<P: Payload> GrowingSpace<P> {
     ) -> [Seen; 2] {
         loop {
             let [first, second] = [0, 1].map(|index| {
+                let load = |bucket| load(self.found_bucket(bucket));
                 let seen = self.follow(item.sides[index], places[index], load);
                 seen.expect("an item is known at every level")
             });
@@ -62,8 +63,8 @@ impl<P: Payload> GrowingSpace<P> {
         }
     }
 
-    /// Loads the word of a location, by `load`, an Acquire. Begins at a place that the side had.
-    /// Returns `None` if the side is not known far enough.
+    /// Loads the word of a location, by `load` of its bucket, an Acquire. Begins at a place that the
+    /// side had. Returns `None` if the side is not known far enough.
     ///
     /// The level in the word decides: if the bucket has been split since, the next bit of the
     /// extension tells whether this is still the location, or the child is.
@@ -72,12 +73,15 @@ impl<P: Payload> GrowingSpace<P> {
         &self,
         side: Side,
         mut place: Place,
-        load: impl Fn(&Word) -> u64,
+        load: impl Fn(u32) -> u64,
     ) -> Option<Seen> {
         loop {
-            let word = load(self.bucket(place.bucket));
+            let word = load(place.bucket);
             let level = level(word);
-            debug_assert!(level >= place.level, "a level never falls: {place:?}, {word:#x}");
+            debug_assert!(
+                level >= place.level || self.is_image(),
+                "a level never falls: {place:?}, {word:#x}"
+            );
             let next = self.descend(side, place, level)?;
             if next.bucket == place.bucket {
                 return Some(Seen { bucket: place.bucket, word });

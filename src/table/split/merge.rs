@@ -326,7 +326,7 @@ impl<P: Payload> GrowingSpace<P> {
             let seen = item.sides.map(|side| {
                 let place = self.growth.place(side, size)?;
                 // Acquire: pairs with the Release of whoever changed the word.
-                self.follow(side, place, |word| word.load_to_change(Acquire))
+                self.follow(side, place, |bucket| self.bucket(bucket).load_to_change(Acquire))
             });
             let [Some(first), Some(second)] = seen else { return seen };
             if first.bucket != second.bucket || level(first.word) == level(second.word) {

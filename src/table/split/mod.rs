@@ -181,6 +181,7 @@ mod choice;
 mod expiry;
 mod grow;
 mod image;
+mod in_place;
 mod insert;
 #[cfg(feature = "std")]
 mod loader;
@@ -403,7 +404,7 @@ impl<P: Payload> GrowingSpace<P> {
     #[inline]
     fn bucket(&self, bucket: u32) -> &Word {
         // SAFETY: the memory of a bucket is committed before a size or a level is published that
-        // leads to it.
+        // leads to it. In an image, only sizes lead here.
         unsafe { self.buckets.bucket(bucket) }
     }
 }

@@ -3,9 +3,11 @@
 use alloc::{collections::TryReserveError, vec::Vec};
 use core::{ops::Range, slice};
 
+#[cfg(feature = "std")]
+use super::image::Known;
 use super::{
     GrowingTable, Limits, Size,
-    image::{Image, Piece},
+    image::Image,
     whole::{Occupied, SLACK},
 };
 use crate::{
@@ -14,7 +16,7 @@ use crate::{
     table::{Clock, ClockAndSweep, Payload, SweepState, memory::touched_words},
 };
 
-/// A table that grows, without its words. Those are where image says: see `image.rs`.
+/// A table that grows, without its words. Those are where `image.rs` says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grown {
     /// The number of buckets at level 0.
@@ -53,7 +55,7 @@ impl Grown {
             ("load", load.into(), &|| (1..=256).contains(&load)),
             // A number and a word for each child ahead.
             ("words", words, &|| {
-                let rest = words.checked_sub(Image::new(first, self.size, 0).len());
+                let rest = words.checked_sub(self.buckets());
                 rest.is_some_and(|rest| rest % 2 == 0 && rest / 2 <= round() - split)
             }),
         ];
@@ -62,14 +64,29 @@ impl Grown {
 
     /// The image with this number of words, which is valid.
     pub(super) fn image(&self, words: u64) -> Image {
-        let Self { first, size, .. } = *self;
-        Image::new(first, size, (words - Image::new(first, size, 0).len()) / 2)
+        let end = self.buckets();
+        Image { end, ahead: (words - end) / 2 }
     }
 
     /// The places in the image that hold numbers of buckets, in place of words with slots.
     #[must_use]
     pub fn numbers(&self, words: u64) -> Range<u64> {
-        self.image(words).numbers()
+        let image = self.image(words);
+        image.end..image.children()
+    }
+
+    /// Returns whether each word of the image can be at its place. The number of words is valid.
+    #[cfg(feature = "std")]
+    #[must_use]
+    pub(crate) fn fits(&self, words: &[[u8; 8]]) -> bool {
+        let image = self.image(words.len() as u64);
+        let word = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes);
+        let (buckets, ahead) = words.split_at(image.end as usize);
+        let (numbers, children) = ahead.split_at(image.ahead as usize);
+        let mut known = Known::NOTHING;
+        known.add(self, 0, buckets.iter().map(word));
+        let children = numbers.iter().map(word).zip(children.iter().map(word));
+        known.fits(self, children, |bucket| word(&buckets[bucket as usize]))
     }
 
     /// Divides the occupied slots of the table into items and ghosts. (The ghosts may be fewer than
@@ -116,8 +133,12 @@ impl<P: Payload> GrowingTable<P> {
     /// The image, for a caller that knows that nobody changes the table. Otherwise it may be that
     /// of no moment.
     fn image(&self) -> Image {
-        let size = self.size();
-        Image::new(self.growth.first(), size, self.ahead(size))
+        self.image_of(self.size())
+    }
+
+    /// The image of this size, likewise.
+    fn image_of(&self, size: Size) -> Image {
+        Image { end: self.growth.buckets(size), ahead: self.ahead(size) }
     }
 
     /// The number of words in the image, likewise.
@@ -137,10 +158,11 @@ impl<P: Payload> GrowingTable<P> {
             let paused = self.clock.pause();
             let stripes = self.stripes.lock_all();
             self.settle(&stripes);
-            let image = self.image();
+            let size = self.size();
+            let image = self.image_of(size);
             if image.len() <= prepared {
                 copy.truncate(image.len() as usize);
-                self.copy_image(image, &mut copy);
+                self.copy_image(size, image, &mut copy);
                 // Pairs with the Release of whoever changed a word that was loaded.
                 acquire_fence();
                 let (now, sweep) = self.clock_of_copy();
@@ -168,18 +190,16 @@ impl<P: Payload> GrowingTable<P> {
         found: &mut Vec<u32>,
         copy: &mut [u64],
     ) -> Result<(), TryReserveError> {
-        let image = self.image();
+        let size = self.size();
+        let image = self.image_of(size);
         found.try_reserve_exact((image.ahead as usize).saturating_sub(found.len()))?;
         self.copy_buckets(image, from, copy);
-        let (at, unsplit) = (image.size.level, self.unsplit(image.size));
-        for (places, piece) in image.pieces(from..from + copy.len() as u64) {
-            let Piece::Buckets(first) = piece else { continue };
-            let words = &copy[(places.start - from) as usize..(places.end - from) as usize];
-            for (bucket, &word) in (first..).zip(words) {
-                let is_ahead = level(word) > at && unsplit.contains(&bucket);
-                if is_ahead && (found.len() as u64) < image.ahead {
-                    found.push(self.growth.child(bucket as u32, at));
-                }
+        let (at, unsplit) = (size.level, self.unsplit(size));
+        let buckets = image.buckets_in(from, copy.len());
+        for (bucket, &word) in (from..).zip(&copy[..buckets]) {
+            let is_ahead = level(word) > at && unsplit.contains(&bucket);
+            if is_ahead && (found.len() as u64) < image.ahead {
+                found.push(self.growth.child(bucket as u32, at));
             }
         }
         self.copy_ahead(image, from, found, copy);
@@ -197,11 +217,10 @@ impl<P: Payload> GrowingTable<P> {
     /// Copies words of the image, from a place on, as far as they are numbers and words of these
     /// children ahead. The words of children that are none are arbitrary.
     fn copy_ahead(&self, image: Image, from: u64, ahead: &[u32], copy: &mut [u64]) {
-        let numbers = image.numbers();
-        let before = numbers.start.saturating_sub(from) as usize;
+        let before = image.buckets_in(from, copy.len());
         for (place, copied) in (from..).zip(copy).skip(before) {
-            let is_word = place >= numbers.end;
-            let nth = place - if is_word { numbers.end } else { numbers.start };
+            let is_word = place >= image.children();
+            let nth = place - if is_word { image.children() } else { image.end };
             let child = ahead.get(nth as usize).map_or(0, |&child| child.into());
             *copied = child;
             if is_word && self.buckets.is_committed(child..child + 1) {
@@ -212,11 +231,10 @@ impl<P: Payload> GrowingTable<P> {
 
     /// Copies the image. Words that other threads change meanwhile are copied before or after the
     /// change.
-    fn copy_image(&self, image: Image, copy: &mut [u64]) {
+    fn copy_image(&self, size: Size, image: Image, copy: &mut [u64]) {
         self.copy_buckets(image, 0, copy);
-        let numbers = image.numbers();
-        let mut places = numbers.clone().zip(numbers.end..);
-        self.for_each_ahead(image.size, |child, word| {
+        let mut places = (image.end..image.children()).zip(image.children()..);
+        self.for_each_ahead(size, |child, word| {
             // There are as many as are ahead.
             let Some((number, place)) = places.next() else { return };
             copy[number as usize] = child.into();
@@ -225,17 +243,10 @@ impl<P: Payload> GrowingTable<P> {
         });
     }
 
-    /// Copies words of the image, from a place on, as far as they are buckets below the end and
-    /// gaps.
+    /// Copies words of the image, from a place on, as far as they are buckets below the end.
     fn copy_buckets(&self, image: Image, from: u64, copy: &mut [u64]) {
-        for (places, piece) in image.pieces(from..from + copy.len() as u64) {
-            let copied = &mut copy[(places.start - from) as usize..(places.end - from) as usize];
-            match piece {
-                Piece::Buckets(first) => self.copy_words_from(first, copied),
-                Piece::Gap => copied.fill(0),
-                Piece::Ahead => {}
-            }
-        }
+        let buckets = image.buckets_in(from, copy.len());
+        self.copy_words_from(from, &mut copy[..buckets]);
     }
 
     /// Copies words of buckets below the end, or of one child ahead, from a bucket on.

@@ -307,7 +307,10 @@ impl<P: Payload> GrowingTable<P> {
                 let slot = L::slot(parent.word, from.lane.into());
                 let side = self.growth.other(parent.side::<L>(slot, self.value_bits()));
                 if level(word) != place.level {
-                    let Some(found) = self.follow(side, place, load) else { continue };
+                    let Some(found) = self.follow(side, place, |bucket| load(self.bucket(bucket)))
+                    else {
+                        continue;
+                    };
                     seen = Seen { word: self.unexpired::<L>(now, found.word), ..found };
                 }
                 if !L::is_full(seen.word) {

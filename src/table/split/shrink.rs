@@ -177,7 +177,7 @@ impl<P: Payload> GrowingTable<P> {
             *steps += 1;
             let other = self.growth.other(side);
             let to = self.growth.place(other, self.hint());
-            let to = to.and_then(|to| self.follow(other, to, load));
+            let to = to.and_then(|to| self.follow(other, to, |bucket| load(self.bucket(bucket))));
             if let Some(to) = to
                 && to.bucket != place.bucket
                 && !pair.contains(&to.bucket)

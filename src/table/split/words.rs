@@ -219,7 +219,7 @@ impl<L: GrowingLayout, P: Payload> Words<L> for GrowingSpace<P> {
         let place = self.growth.place(other, self.hint())?;
         // Acquire: in `follow` it pairs with the Release of a switch, so that the child is there.
         // mutant-ok: models have all memory from the start, and a load to change is the latest
-        let to = self.follow(other, place, |word| word.load_to_change(Acquire))?;
+        let to = self.follow(other, place, |bucket| self.bucket(bucket).load_to_change(Acquire))?;
         Some((to, L::encode(other.code, level(to.word), self.value_bits()) as u32))
     }
 
