@@ -29,21 +29,15 @@ pub(crate) use growing::GrowingBuckets;
 #[cfg(feature = "std")]
 pub(crate) use loader::{LOADED_CHUNK, LoaderMemory, LoaderPosition, TableLoader};
 #[cfg(any(loom, shuttle))]
-use model::Words;
+pub(crate) use model::Buckets;
 #[cfg(feature = "std")]
 pub(crate) use staged::StagedBuckets;
 #[cfg(not(any(loom, shuttle)))]
-use system::Words;
+pub(crate) use system::Buckets;
 
 /// Size of a huge page on x86-64 and aarch64. Tables of this size and larger that request huge
 /// pages are aligned to it.
 const HUGE_PAGE: usize = 2 << 20;
-
-/// The buckets of a table. All are empty at first.
-#[derive(Debug)]
-pub(crate) struct Buckets {
-    words: Words,
-}
 
 impl Buckets {
     /// Returns empty buckets, or `None` if the system refuses the memory.
@@ -51,68 +45,27 @@ impl Buckets {
     /// This touches no page, nor does the allocator if its memory is fresh from the system (glibc's
     /// always is for more than 32 MiB). Memory is then taken only as buckets come into use.
     pub(crate) fn new(buckets: u64, huge_pages: bool) -> Option<Self> {
-        Some(Self { words: Words::zeroed(usize::try_from(buckets).ok()?, huge_pages)? })
-    }
-
-    /// Returns buckets that somebody else owns.
-    #[cfg(guira_in_place)]
-    pub(crate) fn borrowed(words: Borrowed) -> Self {
-        Self { words: Words::borrowed(words) }
-    }
-
-    /// Returns a bucket.
-    ///
-    /// # Panics
-    /// If there is no such bucket.
-    #[inline]
-    pub(super) fn bucket(&self, bucket: u32) -> &Word {
-        &self.words.as_slice()[bucket as usize]
-    }
-
-    /// Prefetches a bucket's cache line.
-    #[inline]
-    pub(super) fn prefetch(&self, bucket: u32) {
-        super::prefetch(self.words.as_slice().as_ptr().wrapping_add(bucket as usize).cast());
-    }
-
-    /// All buckets.
-    pub(super) fn as_slice(&self) -> &[Word] {
-        self.words.as_slice()
-    }
-
-    /// Has the system provide the memory of all buckets.
-    pub(crate) fn touch(&mut self) {
-        self.words.touch();
+        Self::zeroed(usize::try_from(buckets).ok()?, huge_pages)
     }
 
     /// The number of buckets.
     #[cfg(feature = "std")]
     pub(crate) fn len(&self) -> usize {
-        self.words.as_slice().len()
+        self.as_slice().len()
     }
 
     /// Copies words from an index on. Words that other threads change meanwhile are copied before
     /// or after the change.
     #[cfg(feature = "std")]
     pub(crate) fn copy_words_from(&self, from: usize, copy: &mut [u64]) {
-        load_all(&self.words.as_slice()[from..from + copy.len()], copy);
-    }
-
-    /// Calls a function with the values of all buckets, which it may change.
-    pub(crate) fn with_words<R>(&mut self, change: impl FnOnce(&mut [u64]) -> R) -> R {
-        self.words.with_values(change)
-    }
-
-    /// Bytes allocated for the buckets, alignment included.
-    pub(super) fn allocated_bytes(&self) -> usize {
-        self.words.allocated_bytes()
+        load_all(&self.as_slice()[from..from + copy.len()], copy);
     }
 }
 
 /// Bytes that [`Buckets::new`] allocates, alignment included. `None` if that is more than an object
 /// can have.
 pub(crate) fn bucket_bytes(buckets: u64, huge_pages: bool) -> Option<usize> {
-    Words::bytes_for(usize::try_from(buckets).ok()?, huge_pages)
+    Buckets::bytes_for(usize::try_from(buckets).ok()?, huge_pages)
 }
 
 /// Collects values into one allocation, or returns `None` if the system refuses the memory.

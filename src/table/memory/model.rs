@@ -8,9 +8,9 @@ use crate::sync::Relaxed;
 
 /// A handful of words: the tables of models are small.
 #[derive(Debug)]
-pub(super) struct Words(Box<[Word]>);
+pub(crate) struct Buckets(Box<[Word]>);
 
-impl Words {
+impl Buckets {
     pub(super) fn zeroed(len: usize, _huge_pages: bool) -> Option<Self> {
         Some(Self((0..len).map(|_| Word::new(0)).collect()))
     }
@@ -25,7 +25,7 @@ impl Words {
 
     pub(super) fn populate(&mut self, _bytes: Range<usize>) {}
 
-    pub(super) fn touch(&mut self) {}
+    pub(crate) fn touch(&mut self) {}
 
     pub(super) fn use_huge_pages(&mut self, _bytes: Range<usize>) {}
 
@@ -46,7 +46,7 @@ impl Words {
         result
     }
 
-    pub(super) fn with_values<R>(&mut self, change: impl FnOnce(&mut [u64]) -> R) -> R {
+    pub(crate) fn with_words<R>(&mut self, change: impl FnOnce(&mut [u64]) -> R) -> R {
         let mut values: Vec<u64> = self.0.iter().map(|word| word.load(Relaxed)).collect();
         let result = change(&mut values);
         for (word, value) in self.0.iter_mut().zip(values) {
@@ -59,7 +59,7 @@ impl Words {
         self.0.len() * size_of::<u64>()
     }
 
-    pub(super) fn allocated_bytes(&self) -> usize {
+    pub(in crate::table) fn allocated_bytes(&self) -> usize {
         size_of_val(&*self.0)
     }
 
@@ -67,7 +67,13 @@ impl Words {
         len.checked_mul(size_of::<Word>())
     }
 
-    pub(super) fn as_slice(&self) -> &[Word] {
+    pub(in crate::table) fn as_slice(&self) -> &[Word] {
         &self.0
     }
+
+    pub(in crate::table) fn bucket(&self, bucket: u32) -> &Word {
+        &self.0[bucket as usize]
+    }
+
+    pub(in crate::table) fn prefetch(&self, _bucket: u32) {}
 }

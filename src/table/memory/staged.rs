@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use super::{
-    Buckets, HUGE_PAGE, Words,
+    Buckets, HUGE_PAGE,
     loader::{LOADED_CHUNK, LoaderMemory, WORD},
 };
 use crate::sync::load_all;
@@ -11,10 +11,10 @@ use crate::sync::load_all;
 /// The buckets of a fixed table, which arrive.
 #[derive(Debug)]
 pub(crate) struct StagedBuckets {
-    words: Words,
+    words: Buckets,
     /// Staging memory for the first bytes of a huge page, until enough of them have arrived to take
     /// the page. `None` if bytes go straight to the table.
-    staging: Option<Words>,
+    staging: Option<Buckets>,
 }
 
 impl StagedBuckets {
@@ -26,11 +26,11 @@ impl StagedBuckets {
     /// Returns buckets whose memory is taken as they arrive, at most two megabytes in advance, as
     /// far as the system allows it (Linux). `None` if the system refuses the memory.
     pub(crate) fn incremental(buckets: u64) -> Option<Self> {
-        let mut words = Words::mapped(usize::try_from(buckets).ok()?)?;
+        let mut words = Buckets::mapped(usize::try_from(buckets).ok()?)?;
         let whole = words.size_in_bytes() / HUGE_PAGE * HUGE_PAGE;
         let mut staging = None;
         if whole > 0 && words.is_mapped() {
-            staging = Some(Words::mapped(Self::STAGED / WORD)?);
+            staging = Some(Buckets::mapped(Self::STAGED / WORD)?);
             words.use_huge_pages(0..whole);
         }
         Some(Self { words, staging })
@@ -38,7 +38,7 @@ impl StagedBuckets {
 
     /// Returns buckets whose memory is requested from the allocator at once.
     pub(crate) fn at_once(buckets: u64) -> Option<Self> {
-        let words = Words::zeroed(usize::try_from(buckets).ok()?, true)?;
+        let words = Buckets::zeroed(usize::try_from(buckets).ok()?, true)?;
         Some(Self { words, staging: None })
     }
 
@@ -51,7 +51,7 @@ impl StagedBuckets {
 
     /// Returns the buckets, all of which have arrived.
     pub(crate) fn finish(self) -> Buckets {
-        Buckets { words: self.words }
+        self.words
     }
 }
 

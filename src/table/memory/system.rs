@@ -6,6 +6,7 @@ use core::{alloc::Layout, hint::black_box, ops::Range, ptr::NonNull, slice};
 #[cfg(guira_in_place)]
 use super::Borrowed;
 use super::{HUGE_PAGE, Word};
+use crate::table::prefetch;
 
 /// Alignment of tables without huge pages, in bytes: a cache line, so that eight buckets share one.
 const CACHE_LINE: usize = 64;
@@ -18,14 +19,15 @@ const MIN_ALIGNED: usize = 4 << 10;
 #[cfg(all(target_os = "linux", not(miri)))]
 const MIN_MAPPING: usize = 512 << 10;
 
-/// Zeroed words, aligned within memory from the allocator or from a mapping.
+/// The buckets of a table of a fixed size, zeroed at first: words that are aligned within memory from
+/// the allocator or from a mapping.
 ///
 /// The allocator is not told the alignment. If it were asked for a larger alignment than its own,
 /// std's system allocator on Unix would take memory and clear it, which touches every page. So this
 /// requests zeroed memory without alignment, which comes fresh from the system untouched, and takes
 /// as much more as the alignment may need.
 #[derive(Debug)]
-pub(super) struct Words {
+pub(crate) struct Buckets {
     first: NonNull<Word>,
     len: usize,
     memory: NonNull<u8>,
@@ -45,12 +47,12 @@ enum Source {
     Owner,
 }
 
-// SAFETY: `Words` owns its memory as a `Box<[Word]>` would, and `Word` is `Send` and `Sync`.
-unsafe impl Send for Words {}
-// SAFETY: as above; `&Words` gives access to `&[Word]` only.
-unsafe impl Sync for Words {}
+// SAFETY: `Buckets` owns its memory as a `Box<[Word]>` would, and `Word` is `Send` and `Sync`.
+unsafe impl Send for Buckets {}
+// SAFETY: as above; `&Buckets` gives access to `&[Word]` only.
+unsafe impl Sync for Buckets {}
 
-impl Words {
+impl Buckets {
     /// Returns `len` zeroed words, or `None` if the system refuses the memory.
     ///
     /// # Panics
@@ -101,7 +103,7 @@ impl Words {
 
     /// Returns words that somebody else owns.
     #[cfg(guira_in_place)]
-    pub(super) fn borrowed(words: Borrowed) -> Self {
+    pub(crate) fn borrowed(words: Borrowed) -> Self {
         let (first, len) = (words.first(), words.as_slice().len());
         Self { first, len, memory: first.cast(), source: Source::Owner }
     }
@@ -131,7 +133,7 @@ impl Words {
 
     /// Takes memory for all words now, except perhaps for those in the last page. All words must
     /// still be zero.
-    pub(super) fn touch(&mut self) {
+    pub(crate) fn touch(&mut self) {
         self.populate(0..self.size_in_bytes());
         // Not every system knows this advice, and it is refused if the words do not begin with a
         // page. Then a page is taken when it is first written.
@@ -177,11 +179,26 @@ impl Words {
 
     /// The words.
     #[inline]
-    pub(super) fn as_slice(&self) -> &[Word] {
+    pub(in crate::table) fn as_slice(&self) -> &[Word] {
         // SAFETY: `first` points to `len` words of our own memory, aligned by `within`, at most
         // `isize::MAX` bytes by `sizes`. All-zero bytes are a valid `Word`. They live as long as
         // `self`. Or they are `Borrowed`.
         unsafe { slice::from_raw_parts(self.first.as_ptr(), self.len) }
+    }
+
+    /// Returns a bucket.
+    ///
+    /// # Panics
+    /// If there is no such bucket.
+    #[inline]
+    pub(in crate::table) fn bucket(&self, bucket: u32) -> &Word {
+        &self.as_slice()[bucket as usize]
+    }
+
+    /// Prefetches a bucket's cache line.
+    #[inline]
+    pub(in crate::table) fn prefetch(&self, bucket: u32) {
+        prefetch(self.first.as_ptr().wrapping_add(bucket as usize).cast());
     }
 
     /// The words, through an exclusive reference.
@@ -211,7 +228,7 @@ impl Words {
     }
 
     /// Calls a function with the values of all words, which it may change.
-    pub(super) fn with_values<R>(&mut self, change: impl FnOnce(&mut [u64]) -> R) -> R {
+    pub(crate) fn with_words<R>(&mut self, change: impl FnOnce(&mut [u64]) -> R) -> R {
         let words = self.as_mut_slice();
         // SAFETY: the words, borrowed exclusively. A `Word` is an atomic, which has the size, the
         // alignment and the valid values of its integer.
@@ -224,7 +241,7 @@ impl Words {
     }
 
     /// Bytes of the memory, of which the words are a part.
-    pub(super) fn allocated_bytes(&self) -> usize {
+    pub(in crate::table) fn allocated_bytes(&self) -> usize {
         match self.source {
             Source::Allocator(layout) => layout.size(),
             #[cfg(all(target_os = "linux", not(miri)))]
@@ -241,7 +258,7 @@ impl Words {
     }
 }
 
-impl Drop for Words {
+impl Drop for Buckets {
     fn drop(&mut self) {
         match self.source {
             // SAFETY: allocated in `zeroed` with this very layout. Words need no drop.
