@@ -17,7 +17,7 @@
 //! threads may both obtain memory for one chunk. To make addresses accessible twice changes
 //! nothing, and a block that came second goes back to the allocator.
 //!
-//! Or they are in the image of a table that somebody else owns, for lookups alone.
+//! The buckets of a view are in an image that somebody else owns, for lookups alone: `image.rs`.
 //!
 //! After a fork both processes have the buckets, as they have any other private memory.
 

@@ -176,7 +176,7 @@ pub(super) const FAULTS: &[Fault] = &[
         Instead(
             "{
                  let early = self.clock_of_copy();
-                 self.copy_image(image, &mut copy);
+                 self.copy_image(size, image, &mut copy);
                  early
              }",
         ),
