@@ -74,7 +74,7 @@ fn most_alike_is_the_largest_count() {
                 // Several copies of some of them, on either side. What finds no room may be refused.
                 let Item { sides: [first, second] } =
                     table.growth().item::<L>(mix(key as u64, seed));
-                for sides in &[[first, second], [second, first], [first, second]][..1 + key % 3] {
+                for sides in &[[first, second], [second, first], [first, second]][..=(key % 3)] {
                     let _ = table.insert::<L>(Item { sides: *sides });
                 }
             }
