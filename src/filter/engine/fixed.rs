@@ -190,7 +190,7 @@ fn choose(settings: &Settings) -> Result<(Layout, u64), BuildError> {
 
 impl<P: Payload> FixedEngine<P> {
     /// The engine of this table.
-    fn new(
+    pub(super) fn new(
         table: FixedTable<P>,
         layout: Layout,
         capacity: usize,
