@@ -58,7 +58,7 @@ fn lookups<C: Contents, G: Growth>() -> [Call<Filter<C, G>>; 7] {
 /// Lookups of an item that is in the map throughout, with the same value.
 fn lookups_of_maps<G: Growth>() -> Vec<Call<Filter<Map, G>>> {
     let mut calls = lookups().to_vec();
-    let own: [Call<Filter<Map, G>>; 6] = [
+    let own: [Call<Filter<Map, G>>; 5] = [
         |map, key| assert_eq!(map.get(&key), Some(VALUE), "missed"),
         |map, key| assert_eq!(map.get_mask(&[key], &mut [0]), 1, "missed"),
         |map, key| {
@@ -70,7 +70,6 @@ fn lookups_of_maps<G: Growth>() -> Vec<Call<Filter<Map, G>>> {
             assert_eq!(map.get_batch_into(&[key], &mut values, &mut [false]), 1, "missed");
             assert_eq!(values, [VALUE]);
         },
-        |map, key| assert!(map.values(&key).any(|value| value == VALUE), "missed"),
         |map, key| assert!(map.contains_value(&key, VALUE), "missed"),
     ];
     calls.extend(own);
@@ -176,13 +175,32 @@ fn lookups_of_a_growing_set() {
 #[test]
 fn lookups_of_a_map() {
     let writers: [Call<CuckooMap>; 2] = [Tiny::stir, insert_and_remove_value];
-    beside("door_map", 107_000, &lookups_of_maps(), &writers);
+    beside("door_map", 41_100, &lookups_of_maps(), &writers);
 }
 
 /// Catches the same where the map grows.
 #[test]
 fn lookups_of_a_growing_map() {
-    beside::<GrowingMap>("door_growing_map", 1, &lookups_of_maps(), &[Tiny::stir]);
+    let writers: [Call<GrowingMap>; 2] = [Tiny::stir, insert_and_remove_value];
+    beside("door_growing_map", 46_200, &lookups_of_maps(), &writers);
+}
+
+/// Checks that a map lists the value of the item.
+fn list<G: Growth>(map: &Filter<Map, G>, key: Hashed) {
+    assert!(map.values(&key).any(|value| value == VALUE), "missed");
+}
+
+/// Catches a `values` that misses a value. (It repeats each round in which a version changed, so
+/// beside moves there would be many more schedules.)
+#[test]
+fn values_of_a_map() {
+    beside::<CuckooMap>("door_map_values", 1_480, &[list], &[insert_and_remove_value]);
+}
+
+/// Catches the same where the map grows.
+#[test]
+fn values_of_a_growing_map() {
+    beside::<GrowingMap>("door_growing_map_values", 1_480, &[list], &[insert_and_remove_value]);
 }
 
 /// Catches a public lookup of an expiring filter that misses an item.
