@@ -1,13 +1,14 @@
 //! A table whose slots expire, in which a model chooses where each copy of an item is, and how old
 //! it is. Its slots are plain whatever the layout of the other models is: see `values.rs`.
 
-use guira::raw::{
-    Addressing, Aged, BucketLayout, Clock, Fingerprint, FixedTable, Move, Pair, Plain, mix,
+use guira::{
+    ExpiringFilter, Layout,
+    raw::{Addressing, Aged, BucketLayout, Clock, Fingerprint, FixedTable, Move, Pair, Plain, mix},
 };
 use loom::sync::Arc;
 
 /// The layout of tables whose slots expire.
-pub type A = Plain<2, 16>;
+pub type A = Plain<2, 32>;
 /// A table whose slots expire.
 pub type Aging = FixedTable<Aged>;
 
@@ -19,13 +20,24 @@ pub const WINDOW: u32 = 1;
 pub const START: u64 = 8;
 
 /// Returns a table of two empty buckets.
+#[must_use]
+pub fn aging() -> Arc<Aging> {
+    Arc::new(new())
+}
+
+fn new() -> Aging {
+    let addressing = Addressing::holding(2, Aged::new(STAMP_BITS, WINDOW, START));
+    FixedTable::new(addressing, false).expect("memory for a few words")
+}
+
+/// Returns a filter around such a table.
 ///
 /// # Panics
 /// If there is no memory.
 #[must_use]
-pub fn aging() -> Arc<Aging> {
-    let addressing = Addressing::holding(2, Aged::new(STAMP_BITS, WINDOW, START));
-    Arc::new(FixedTable::new(addressing, false).expect("memory for a few words"))
+pub fn filter() -> Arc<ExpiringFilter> {
+    let layout = Layout::with_values(2, STAMP_BITS).expect("a layout");
+    Arc::new(ExpiringFilter::around(new(), layout, None))
 }
 
 /// Returns the pair of the `nth` item of a stripe with these buckets, with the stamp zero.

@@ -22,6 +22,8 @@ use std::{
 use guira::raw::{Addressing, BucketLayout, Fingerprint, FixedTable, Move, Pair};
 use loom::{cell::UnsafeCell, thread::JoinHandle};
 
+#[cfg(not(feature = "semi-sorted"))]
+pub mod doors;
 pub mod expiry;
 pub mod splits;
 pub mod splits_expiry;
@@ -89,7 +91,20 @@ pub fn check(
     outcomes: &[&'static str],
     model: impl Fn(&Arc<Seen>) + Send + Sync + 'static,
 ) {
-    check_within(bound(), name, floor, outcomes, model);
+    check_within(bound(), name, floor, outcomes, [model]);
+}
+
+/// As [`check`], for several models in turn, whose executions and outcomes are those of one.
+///
+/// # Panics
+/// If a model fails, or they explored too little.
+pub fn check_each(
+    name: &str,
+    floor: usize,
+    outcomes: &[&'static str],
+    models: impl IntoIterator<Item = impl Fn(&Arc<Seen>) + Send + Sync + 'static>,
+) {
+    check_within(bound(), name, floor, outcomes, models);
 }
 
 /// As [`check`], with at least this many preemptions, for errors that need more than two.
@@ -104,7 +119,7 @@ pub fn check_deep(
     model: impl Fn(&Arc<Seen>) + Send + Sync + 'static,
 ) {
     let bound = bound().map(|bound| bound.max(preemptions));
-    check_within(bound, name, floor, outcomes, model);
+    check_within(bound, name, floor, outcomes, [model]);
 }
 
 /// As [`check`], with one preemption fewer, for models of long operations.
@@ -117,27 +132,29 @@ pub fn check_shallow(
     outcomes: &[&'static str],
     model: impl Fn(&Arc<Seen>) + Send + Sync + 'static,
 ) {
-    check_within(bound().map(|bound| bound - 1), name, floor, outcomes, model);
+    check_within(bound().map(|bound| bound - 1), name, floor, outcomes, [model]);
 }
 
-/// Implements [`check`], [`check_deep`] and [`check_shallow`].
+/// Implements [`check`] and its variants.
 fn check_within(
     bound: Option<usize>,
     name: &str,
     floor: usize,
     outcomes: &[&'static str],
-    model: impl Fn(&Arc<Seen>) + Send + Sync + 'static,
+    models: impl IntoIterator<Item = impl Fn(&Arc<Seen>) + Send + Sync + 'static>,
 ) {
     let seen = Arc::new(Seen { executions: AtomicUsize::new(0), outcomes: Mutex::default() });
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = bound;
     builder.max_branches = 100_000;
-    let inside = Arc::clone(&seen);
     let started = std::time::Instant::now();
-    builder.check(move || {
-        inside.executions.fetch_add(1, SeqCst);
-        model(&inside);
-    });
+    for model in models {
+        let inside = Arc::clone(&seen);
+        builder.check(move || {
+            inside.executions.fetch_add(1, SeqCst);
+            model(&inside);
+        });
+    }
     let executions = seen.executions.load(SeqCst);
     let printed_bound = bound.map_or("none".into(), |bound| bound.to_string());
     let found = seen.outcomes.lock().expect("no panics under this lock").clone();

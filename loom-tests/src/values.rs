@@ -5,7 +5,7 @@ use guira::raw::{Addressing, BucketLayout, Fingerprint, FixedTable, Move, Pair, 
 use loom::sync::Arc;
 
 /// The layout of tables with values.
-pub type V = Plain<2, 16>;
+pub type V = Plain<2, 32>;
 /// A table with values.
 pub type Map = FixedTable<Valued>;
 

@@ -4,11 +4,14 @@
 
 use std::cmp::Ordering;
 
-use guira::raw::{Clock as _, Pair};
+use guira::{
+    ExpiringFilter,
+    raw::{Clock as _, Pair},
+};
 use guira_loom_tests::{
     Seen, check,
-    expiry::{A, Aging, START, WINDOW, aging, assert_ends, copies, item, put, relocate},
-    spawn,
+    expiry::{A, Aging, START, WINDOW, aging, assert_ends, copies, filter, item, put, relocate},
+    spawn, spawn_deep,
 };
 
 /// Two buckets, or a single one.
@@ -333,25 +336,67 @@ fn two_advances() {
     });
 }
 
+/// A copy of a filter.
+type Copy = fn(&ExpiringFilter) -> ExpiringFilter;
+
+/// A copy as by `clone`.
+fn cloned(filter: &ExpiringFilter) -> ExpiringFilter {
+    filter.try_clone().expect("memory for a few words")
+}
+
+/// A copy as by a snapshot that is loaded again.
+fn restored(filter: &ExpiringFilter) -> ExpiringFilter {
+    ExpiringFilter::loader().bytes(&filter.to_bytes()).expect("its own bytes")
+}
+
+/// Copies a filter with an expired slot beside an advance.
+fn copy_beside_an_advance(name: &str, floor: usize, copy: Copy) {
+    check(name, floor, &["before", "after"], move |seen| {
+        let filter = filter();
+        let [old, new] = [0, 1].map(|nth| item(filter.table(), BOTH, 0, nth));
+        put(filter.table(), old, START - 2, 0);
+        put(filter.table(), new, START, 1);
+        let copier = spawn_deep(&filter, copy);
+        filter.advance();
+        let copy = copier.join().unwrap();
+        seen.note_if(copy.generation() == START, "before", "after");
+        assert!(copy.table().is_visible::<A>(new), "an item is not in the copy");
+        for _ in 0..4 {
+            assert!(!copy.table().is_visible::<A>(old), "an expired item is back");
+            copy.advance();
+        }
+        assert_ends(filter.table());
+    });
+}
+
 /// Catches a clone of words before a sweep reaches them, but with the generation after the sweep:
 /// expired slots look new in the clone after its next advance.
 #[test]
 fn clone_beside_an_advance() {
-    check("expiry_clone", 50, &["before", "after"], |seen| {
-        let table = aging();
-        let [old, new] = [0, 1].map(|nth| item(&table, BOTH, 0, nth));
-        put(&table, old, START - 2, 0);
-        put(&table, new, START, 1);
-        let cloner = spawn(&table, |table| table.try_clone::<A>(false).expect("memory").0);
-        table.advance::<A>();
-        let clone = cloner.join().unwrap();
-        seen.note_if(clone.clock().generation() == START, "before", "after");
-        assert!(clone.is_visible::<A>(new), "an item is not in the clone");
-        for _ in 0..4 {
-            assert!(!clone.is_visible::<A>(old), "an expired item is back");
-            clone.advance::<A>();
-        }
-        assert_ends(&table);
+    copy_beside_an_advance("expiry_clone", 50, cloned);
+}
+
+/// Catches the same for a snapshot.
+#[test]
+fn snapshot_beside_an_advance() {
+    copy_beside_an_advance("expiry_snapshot", 50, restored);
+}
+
+/// Copies a filter beside an advance and an insert in the generation that it begins.
+fn copy_beside_an_advance_and_an_insert(name: &str, floor: usize, copy: Copy) {
+    check(name, floor, &["with", "without"], move |seen| {
+        let filter = filter();
+        let new = item(filter.table(), BOTH, 0, 0);
+        let copier = spawn_deep(&filter, copy);
+        let inserter = spawn(&filter, move |filter| filter.table().insert_for::<A>(new, WINDOW));
+        filter.advance();
+        let copy = copier.join().unwrap();
+        assert!(inserter.join().unwrap().is_ok());
+        let is_in = seen.note_if(copies(copy.table(), new) == 1, "with", "without");
+        let found = copy.table().is_visible::<A>(new);
+        assert_eq!(found, is_in, "an item is in the copy, and is not found");
+        assert_ends(copy.table());
+        assert_ends(filter.table());
     });
 }
 
@@ -359,19 +404,13 @@ fn clone_beside_an_advance() {
 /// begins is in it and cannot be found.
 #[test]
 fn clone_beside_an_advance_and_an_insert() {
-    check("expiry_clone_insert", 2_300, &["with", "without"], |seen| {
-        let table = aging();
-        let new = item(&table, BOTH, 0, 0);
-        let cloner = spawn(&table, |table| table.try_clone::<A>(false).expect("memory").0);
-        let inserter = spawn(&table, move |table| table.insert_for::<A>(new, WINDOW));
-        table.advance::<A>();
-        let clone = cloner.join().unwrap();
-        assert!(inserter.join().unwrap().is_ok());
-        let is_in = seen.note_if(copies(&clone, new) == 1, "with", "without");
-        assert_eq!(clone.is_visible::<A>(new), is_in, "an item is in the clone, and is not found");
-        assert_ends(&clone);
-        assert_ends(&table);
-    });
+    copy_beside_an_advance_and_an_insert("expiry_clone_insert", 2_300, cloned);
+}
+
+/// Catches the same for a snapshot.
+#[test]
+fn snapshot_beside_an_advance_and_an_insert() {
+    copy_beside_an_advance_and_an_insert("expiry_snapshot_insert", 2_300, restored);
 }
 
 /// Catches an advance in which an item is missed, doubled or miscounted by what runs beside it.

@@ -5,6 +5,7 @@ mod callers;
 mod clear;
 mod clone;
 mod count;
+mod doors;
 mod expiring;
 mod expiry;
 mod expiry_batch;

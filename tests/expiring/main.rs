@@ -20,6 +20,7 @@ use guira::{Filter, FilterBuilder, InsertError, Layout, kind::Expiring};
 on_both_engines! {
     a_full_filter_loses_nothing,
     late_copies_fill_their_buckets,
+    a_batch_is_of_one_generation,
 }
 
 /// All windows with stamps of up to 4 bits, and the longest ones with 5 and with 8 bits.
@@ -106,5 +107,22 @@ fn late_copies_fill_their_buckets<G: Subject>() {
         // It replaces one of the late copies.
         assert!(!filter.insert_evicting(&key), "a visible item was replaced");
         assert!(filter.contains(&key));
+    }
+}
+
+/// All items of a batch have the generation that it returns, though another one begins meanwhile.
+fn a_batch_is_of_one_generation<G: Subject>() {
+    for items in [3, 100] {
+        let filter = builder::<G>(1_000, 5).build().expect("a small filter");
+        let start = filter.generation();
+        let keys = (0..items).inspect(|&key| {
+            if key == items / 2 {
+                filter.advance();
+            }
+        });
+        assert_eq!(filter.insert_batch(keys), Ok(start));
+        assert_eq!(filter.generation(), start + 1);
+        assert!((0..items).all(|key| filter.remove(&key, start)));
+        assert!(filter.is_empty());
     }
 }

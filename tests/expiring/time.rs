@@ -21,6 +21,7 @@ on_both_engines! {
     items_live_for_their_time,
     pauses_are_not_made_up_for_at_once,
     a_clock_may_be_set,
+    a_generation_is_counted_from_its_beginning,
     readings_that_come_late_are_not_counted,
     threads_may_tick_at_once,
     a_clone_goes_on_with_the_time,
@@ -114,6 +115,17 @@ fn a_clock_may_be_set<G: Subject>() {
     assert_eq!([1_000, 1_009, 3, 3].map(at), [None; 4]);
     assert_eq!([4, 13, 0, 0, 1].map(at), [Some(first + 1), None, None, None, Some(first + 2)]);
     assert_eq!([1 << 30, (1 << 30) + 9].map(at), [Some(first + 3), None]);
+}
+
+/// The time that the beginning of a generation takes belongs to neither.
+fn a_generation_is_counted_from_its_beginning<G: Subject>() {
+    let filter = filter::<G>();
+    let first = filter.generation();
+    assert_eq!(tick(&filter, 0), None);
+    // The call reads the clock at 10, and again at 15, when the generation has begun.
+    let seconds = Cell::new(10);
+    assert_eq!(filter.tick(|| Duration::from_secs(seconds.replace(15))), Some(first + 1));
+    assert_eq!([24, 25].map(|at| tick(&filter, at)), [None, Some(first + 2)]);
 }
 
 /// What another call counts while the clock is read is not counted twice, and a generation that

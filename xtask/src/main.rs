@@ -1,6 +1,7 @@
 //! The project's own commands: `cargo xtask`.
 
 mod counts;
+mod doors;
 mod fuzz;
 mod models;
 mod mutants;

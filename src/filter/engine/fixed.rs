@@ -210,7 +210,7 @@ impl<P: Content> FixedEngine<P> {
 
 impl<P: Payload> FixedEngine<P> {
     /// The engine of this table.
-    fn new(
+    pub(super) fn new(
         table: FixedTable<P>,
         layout: Layout,
         capacity: usize,

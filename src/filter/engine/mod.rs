@@ -84,6 +84,8 @@ macro_rules! of_the_table {
 mod expiring;
 mod fixed;
 mod map;
+#[cfg(loom)]
+mod model;
 mod set;
 mod splitting;
 

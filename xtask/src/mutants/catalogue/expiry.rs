@@ -61,6 +61,17 @@ pub(super) const FAULTS: &[Fault] = &[
         Delay(2),
     ),
     fault(
+        "copy-late-pause",
+        "a snapshot holds up sweeps only when it has copied the words",
+        Delay(2),
+    ),
+    fault("copy-early-now", "a snapshot reads the generation before the words", Delay(1)),
+    fault(
+        "copy-late-now",
+        "a snapshot is in the generation of its end",
+        Instead("Some((copy, { let _ = now; self.clock.read(self.clock.now()) }))"),
+    ),
+    fault(
         "copy-late-resume",
         "a copy of the words holds up sweeps while it waits for the schedule",
         Instead("drop(stripes)"),
@@ -68,6 +79,29 @@ pub(super) const FAULTS: &[Fault] = &[
     .may_hang(),
     fault("clone-early-now", "a clone reads the generation before the words", Delay(1)),
     fault("clone-other-time", "a clone starts in the generation of an empty table", Delete),
+    // Answers of inserts.
+    fault(
+        "age-insert-other-answer",
+        "`insert` returns the generation of its end",
+        Instead("$.map(|_| self.generation())"),
+    ),
+    fault(
+        "age-unique-other-answer",
+        "`insert_unique` returns the generation of its end",
+        Instead("Ok(generation.map_or(Insertion::Found(()), |_| Insertion::New(self.generation())))"),
+    ),
+    fault(
+        "age-batch-other-answer",
+        "a batch of inserts returns the generation of its end",
+        Instead("$.map(|_| self.generation())"),
+    ),
+    fault(
+        "age-batch-other-stamp",
+        "the stamps of a batch are of another generation than the answer",
+        Instead(
+            "self.engine.insert_each(hashes, { let _ = generation; self.generation() }, &mut count, failed)",
+        ),
+    ),
     fault("clear-age-uncounted", "`clear` does not count the stamps", Delete),
 ];
 

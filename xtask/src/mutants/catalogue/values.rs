@@ -45,6 +45,11 @@ pub(super) const FAULTS: &[Fault] = &[
         "`get` reads another stripe's version",
         Instead("self.stripes.of(Fingerprint::new(key + 1))"),
     ),
+    fault(
+        "get-one-round",
+        "`get` of a map does not look again",
+        Instead("self.table.try_get(&self.probe, key, buckets).unwrap_or(None)"),
+    ),
     fault("get-no-validation", "a miss of `get` is not validated", Condition("true")),
     // Slots that differ in the value alone.
     fault(

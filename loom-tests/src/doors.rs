@@ -1,0 +1,176 @@
+//! Tiny filters of every kind, around tables in which a model moves items and splits buckets, and
+//! calls of their public methods beside writers.
+
+use std::sync::Arc as StdArc;
+
+use guira::{
+    Filter, Hashed, Layout,
+    kind::{Contents, Expiring, Fixed, Growing, Growth, Map, Set},
+    raw::{
+        Addressing, Aged, Bare, BucketLayout, ClockState, FixedTable, GrowingTable, Item, Limits,
+        Move, Pair, Payload, Plain, Valued,
+    },
+};
+use loom::sync::Arc;
+
+use crate::{
+    EVERY_WAY, Mark, Seen, check_each,
+    expiry::{A, START, WINDOW},
+    spawn_deep,
+    splits::{self, S},
+    values::V,
+};
+
+/// The value of the item.
+pub const VALUE: u16 = 5;
+
+/// Nanoseconds of a generation.
+pub const INTERVAL: u64 = 10;
+
+/// A filter of two buckets, both of which are those of one item.
+pub trait Tiny: Send + Sync + Sized + 'static {
+    /// Returns an empty filter.
+    fn empty() -> Self;
+
+    /// The key of the item.
+    fn key(&self) -> Hashed;
+
+    /// Inserts the item, with [`VALUE`] if there are values.
+    fn put(&self, key: Hashed);
+
+    /// Moves the item to its other bucket, and back. If the filter grows, splits the first bucket
+    /// between the two moves.
+    fn stir(&self, key: Hashed);
+
+    /// Returns the number of copies of the item, and that of all items.
+    fn counts(&self, key: Hashed) -> [usize; 2];
+}
+
+/// Returns a hash whose mixed form has a property.
+fn hash<C: Contents, G: Growth>(filter: &Filter<C, G>, fits: impl Fn(u64) -> bool) -> Hashed {
+    Hashed((0..).find(|&hash| fits(filter.mixed_hash(hash))).expect("one of many"))
+}
+
+/// Moves the copy of a pair from the first bucket to the second one, and back, unless it is gone.
+fn move_and_back<L: BucketLayout, P: Payload>(table: &FixedTable<P>, pair: Pair) {
+    let Pair { fingerprint, buckets: [first, second] } = pair;
+    for (from, to) in [(first, second), (second, first)] {
+        let _ = table.relocate::<L>(Move { fingerprint, from, to }, None);
+    }
+}
+
+/// As above, with a split of the first bucket between the two moves.
+fn move_split_and_back<P: Payload>(table: &GrowingTable<P>, item: Item) {
+    let [first, second] = item.sides;
+    let _ = splits::relocate(table, first);
+    splits::split(table);
+    let _ = splits::relocate(table, second);
+}
+
+/// Implements [`Tiny`] for the filters with these contents.
+macro_rules! tiny {
+    ($(
+        $contents:ty: $payload:expr, $L:ty, [$fixed:expr, $growing:expr], $clock:expr,
+        $value:expr $(, $argument:expr)?;
+    )*) => {$(
+        impl Tiny for Filter<$contents, Fixed> {
+            fn empty() -> Self {
+                let table = FixedTable::new(Addressing::holding(2, $payload), false);
+                Self::around(table.expect("memory for a few words"), $fixed, $clock)
+            }
+
+            fn key(&self) -> Hashed {
+                let addressing = self.table().addressing();
+                hash(self, |mixed| addressing.pair::<$L>(mixed).buckets == [0, 1])
+            }
+
+            fn put(&self, key: Hashed) {
+                self.insert(&key $(, $argument)?).map(drop).expect("room");
+            }
+
+            fn stir(&self, key: Hashed) {
+                let pair = self.table().addressing().pair::<$L>(self.mixed_hash(key.0));
+                move_and_back::<$L, _>(self.table(), pair.with_value($value));
+            }
+
+            fn counts(&self, key: Hashed) -> [usize; 2] {
+                [self.count(&key), self.len()]
+            }
+        }
+
+        impl Tiny for Filter<$contents, Growing> {
+            fn empty() -> Self {
+                let limits = Limits { buckets: 4, load: 256 };
+                let table = GrowingTable::holding::<S>($payload, 2, limits, 2, (false, false));
+                Self::around(table.expect("memory for a few words"), $growing, $clock)
+            }
+
+            fn key(&self) -> Hashed {
+                hash(self, |mixed| {
+                    let [first, second] = self.table().growth().item::<S>(mixed).sides;
+                    let leaves = first.code.extension & 1 == 1;
+                    (first.start, second.start, leaves) == (0, 1, true)
+                })
+            }
+
+            fn put(&self, key: Hashed) {
+                self.insert(&key $(, $argument)?).map(drop).expect("room");
+            }
+
+            fn stir(&self, key: Hashed) {
+                let item = self.table().growth().item::<S>(self.mixed_hash(key.0));
+                move_split_and_back(self.table(), item.with_value($value));
+            }
+
+            fn counts(&self, key: Hashed) -> [usize; 2] {
+                [self.count(&key), self.len()]
+            }
+        }
+    )*};
+}
+
+tiny! {
+    Set: Bare, Plain<4, 16>, [Layout::Plain4x16, Layout::Growing2x30], None, 0;
+    Map: Valued::new(8), V, [
+        Layout::with_values(2, 8).expect("a layout"),
+        Layout::growing(2, 8).expect("a layout")
+    ], None, VALUE, VALUE;
+    Expiring: Aged::new(2, WINDOW, START), A, [
+        Layout::with_values(2, 2).expect("a layout"),
+        Layout::growing(2, 2).expect("a layout")
+    ], Some(ClockState::new(WINDOW, START, INTERVAL)), 0;
+}
+
+/// A call of a public method, for a filter and the key of its item.
+pub type Call<T> = fn(&T, Hashed);
+
+/// Explores each call beside each writer, in a filter that holds one copy of the item. Afterwards
+/// every item is a copy of that one, and the counts must agree.
+///
+/// # Panics
+/// If a call panics, and as [`check`](crate::check).
+pub fn beside<T: Tiny>(name: &str, floor: usize, calls: &[Call<T>], writers: &[Call<T>]) {
+    let pairs = writers.iter().flat_map(|&write| calls.iter().map(move |&call| (call, write)));
+    let models = pairs.map(|(call, write)| {
+        move |seen: &StdArc<Seen>| {
+            let filter = T::empty();
+            let key = filter.key();
+            filter.put(key);
+            let (filter, done) = (Arc::new(filter), Mark::default());
+            let caller = {
+                let (seen, done) = (seen.clone(), done.clone());
+                spawn_deep(&filter, move |filter| {
+                    let was_done = done.is_set();
+                    call(filter, key);
+                    seen.note(done.relative_to(was_done));
+                })
+            };
+            write(&filter, key);
+            done.set();
+            caller.join().unwrap();
+            let [copies, len] = filter.counts(key);
+            assert_eq!(copies, len, "copies were lost, doubled or miscounted");
+        }
+    });
+    check_each(name, floor, EVERY_WAY, models);
+}

@@ -1,0 +1,66 @@
+//! Filters around the tables of loom's models, which choose where each item is.
+
+use super::{Engine, FixedEngine, SplittingEngine};
+use crate::{
+    Filter, FromSeed, Layout, StableHashBuilder,
+    filter::hasher::hasher_seed,
+    kind::{Contents, Expiring, Fixed, Growing, Growth, Map, Set},
+    table::{Aged, Bare, ClockState, FixedTable, Kernel, Valued, split::GrowingTable},
+};
+
+macro_rules! around {
+    ($($contents:ty: $payload:ty),*) => {$(
+        impl Filter<$contents, Fixed> {
+            /// Returns a filter around an empty table, whose words have this layout.
+            #[must_use]
+            pub fn around(
+                mut table: FixedTable<$payload>,
+                layout: Layout,
+                clock: Option<ClockState>,
+            ) -> Self {
+                table.set_clock(clock);
+                Self::of_model(FixedEngine::new(table, layout, 1, false, None))
+            }
+
+            /// The table.
+            #[must_use]
+            pub fn table(&self) -> &FixedTable<$payload> {
+                Engine::table(&self.engine)
+            }
+        }
+
+        impl Filter<$contents, Growing> {
+            /// Returns a filter around an empty table, whose words have this layout.
+            #[must_use]
+            pub fn around(
+                mut table: GrowingTable<$payload>,
+                layout: Layout,
+                clock: Option<ClockState>,
+            ) -> Self {
+                table.set_clock(clock);
+                Self::of_model(SplittingEngine::new(table, layout, 0.5, None, Kernel::Scalar))
+            }
+
+            /// The table.
+            #[must_use]
+            pub fn table(&self) -> &GrowingTable<$payload> {
+                Engine::table(&self.engine)
+            }
+        }
+    )*};
+}
+
+around! { Set: Bare, Map: Valued, Expiring: Aged }
+
+impl<C: Contents, G: Growth> Filter<C, G> {
+    fn of_model(engine: C::Engine<G>) -> Self {
+        Self::from_parts(engine, 0, 0, StableHashBuilder::from_seed(hasher_seed(0)))
+            .expect("memory")
+    }
+
+    /// What a table makes an item of, for a key with this hash.
+    #[must_use]
+    pub fn mixed_hash(&self, hash: u64) -> u64 {
+        self.mix(hash)
+    }
+}
