@@ -16,7 +16,10 @@ use common::{
     settings,
     suite::{on_all_kinds, on_both_engines},
 };
-use guira::{FromSeed, Hashed, Layout, StableHashBuilder, kind::Set};
+use guira::{
+    Filter, FromSeed, Hashed, InsertError, Layout, StableHashBuilder,
+    kind::{Map, Set},
+};
 
 on_all_kinds! {
     items_are_their_hashes,
@@ -28,6 +31,7 @@ on_all_kinds! {
 
 on_both_engines! {
     an_iterator_of_any_length_is_added,
+    small_batches_and_copies,
 }
 
 /// A filter with the default hasher.
@@ -134,4 +138,20 @@ fn huge_pages_change_nothing<K: Kind>() {
         assert!((0..1_000_u64).all(|key| filter.contains(&key)));
         assert_eq!(filter.len(), 1_000);
     }
+}
+
+/// Batches that are too small for the code of batches, and a copy of a filter with a limit.
+fn small_batches_and_copies<G: Subject>() {
+    let set = Filter::<Set, G>::builder().capacity(100).seed(1).max_copies(1).build().unwrap();
+    set.insert(&1).unwrap();
+    assert_eq!(set.clone().insert(&1), Err(InsertError::TooManyCopies));
+    let mut answers = [true; 2];
+    assert_eq!(set.insert_unique_batch(&[1, 2], &mut answers), Ok(1));
+    assert_eq!(answers, [false, true]);
+    assert_eq!(set.remove_batch(&[1, 3], &mut answers), 1);
+    assert_eq!((answers, set.len()), ([true, false], 1));
+    let map = Filter::<Map, G>::builder().capacity(100).seed(1).value_bits(4).build().unwrap();
+    map.insert(&1, 5).unwrap();
+    assert_eq!(map.remove_batch(&[1], &[16 + 5], &mut [true]), 0);
+    assert_eq!(map.get(&1), Some(5));
 }
