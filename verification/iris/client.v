@@ -1,0 +1,203 @@
+(** A closed program: readers whose assertions cannot fail, whatever the other threads do. *)
+From iris.heap_lang Require Import proofmode notation adequacy.
+From iris.heap_lang.lib Require Import assert par.
+From guira Require Import construction.
+From iris.prelude Require Import options.
+
+(** * Threads *)
+
+Section threads.
+  Context `{HG : !heapGS Σ, LA : !layout, PR : !pairs, TG : !tableG Σ, HH : !hashes}.
+  Context `{HS : !hash_specs Σ}.
+  Local Set Default Proof Using "Type*".
+
+  (** Adds a copy, moves copies of the same fingerprint there and back, and removes one; for ever. *)
+  Definition churn : val := rec: "churn" "t" "y" :=
+    let: "fp" := Fst "y" in
+    let: "x1" := Snd "y" in
+    let: "x2" := alt_code "fp" "x1" in
+    let: "added" := insert "t" "y" in
+    relocate "t" "fp" "x1" #0 #0;;
+    relocate "t" "fp" "x2" #0 #0;;
+    (if: "added" then assert: (remove "t" "y") else #());;
+    "churn" "t" "y".
+
+  (** Looks an item up, for ever. *)
+  Definition look : val := rec: "look" "t" "y" :=
+    assert: (contains "t" "y");; "look" "t" "y".
+
+  Lemma churn_spec γ t y :
+    item_good y → {{{ is_open γ t }}} churn t (item_val y) {{{ RET #(); False }}}.
+  Proof.
+    iIntros (Hy Φ) "#Ht HΦ". iPoseProof "Ht" as "[Hf _]". destruct y as [fp x].
+    pose proof Hy as [Hx Hfp]. unfold item_ok in Hx. simpl in Hx, Hfp.
+    iLöb as "IH". wp_lam. unfold item_val. cbn [fst snd]. wp_pures.
+    wp_apply (alt_spec with "[//]"); [done..|]. iIntros "_". wp_pures.
+    wp_apply (insert_open _ _ (fp, x) with "Ht"); [done|]. iIntros (added) "Hadded". wp_pures.
+    iMod (reached_root _ _ (place x 0) with "Hf") as "#Hr".
+    { pose proof (place_lt x 0). simpl in *. lia. }
+    wp_apply (relocate_spec _ _ fp x 0 None True True with "[$Hf $Hr]"); [done|lia|done| |].
+    { iSplit; [done|]. by iIntros. }
+    iIntros (r1) "_". wp_pures.
+    iMod (reached_root _ _ (place (alt fp x) 0) with "Hf") as "#Hr2".
+    { pose proof (place_lt (alt fp x) 0). simpl in *. lia. }
+    wp_apply (relocate_spec _ _ fp (alt fp x) 0 None True True with "[$Hf $Hr2]"); [|lia|done| |].
+    { split; [by apply alt_lt|done]. }
+    { iSplit; [done|]. by iIntros. }
+    iIntros (r2) "_". wp_pures.
+    destruct added; wp_pures; [|by iApply "IH"].
+    iDestruct "Hadded" as (i) "Hy".
+    wp_apply wp_assert.
+    wp_apply (remove_open _ _ _ (fp, x) with "[$Ht $Hy]"). iIntros "_".
+    iSplit; [done|]. iNext. wp_pures. by iApply "IH".
+  Qed.
+
+  Lemma look_spec γ t i q y :
+    {{{ is_filter γ t ∗ token γ i q y }}} look t (item_val y) {{{ RET #(); False }}}.
+  Proof.
+    iIntros (Φ) "[#Ht Hy] HΦ". iLöb as "IH". wp_lam. wp_pures.
+    wp_apply wp_assert.
+    wp_apply (contains_spec with "[$Ht $Hy]"). iIntros "Hy".
+    iSplit; [done|]. iNext. wp_pures. by iApply ("IH" with "Hy").
+  Qed.
+End threads.
+
+(** * Concrete numbers *)
+
+(** Two buckets at level 0, each of which can be split into four. *)
+Local Program Instance layout_n : layout := {|
+  width := 15; capacity := 4; core_bits := 8; marker := 1; first := 2; max_level := 2;
+|}.
+Solve Obligations with lia.
+
+Notation n := 8.
+Notation m := 2.
+
+(** The fingerprint itself is its hash. *)
+Definition alt_n (fp : Z) (x : nat) : nat := Z.to_nat ((fp - x) mod n).
+Definition stripe_m (fp : Z) (x : nat) : nat := Z.to_nat (fp mod m).
+
+Lemma alt_n_lt fp x : x < n → alt_n fp x < n.
+Proof. intros _. unfold alt_n. pose proof (Z.mod_pos_bound (fp - x) n). lia. Qed.
+
+Lemma alt_n_alt_n fp x : x < n → alt_n fp (alt_n fp x) = x.
+Proof.
+  intros Hx. unfold alt_n. pose proof (Z.mod_pos_bound (fp - x) n).
+  rewrite Z2Nat.id; [|lia].
+  rewrite Zminus_mod_idemp_r. replace (fp - (fp - x))%Z with (x : Z) by lia.
+  rewrite Z.mod_small; lia.
+Qed.
+
+Lemma stripe_m_lt fp x : stripe_m fp x < m.
+Proof. unfold stripe_m. pose proof (Z.mod_pos_bound fp m). lia. Qed.
+
+Local Instance pairs_n : pairs := {|
+  locations := n; stripes := m; alt := alt_n; stripe := stripe_m;
+  alt_lt := alt_n_lt; alt_alt := alt_n_alt_n; stripe_lt := stripe_m_lt;
+  stripe_alt _ _ _ := eq_refl;
+|}.
+
+Local Instance hashes_n : hashes := {|
+  alt_code := (λ: "fp" "x", ("fp" + #n - "x") `rem` #n)%V;
+  stripe_code := (λ: "fp" "x", "fp" `rem` #m)%V;
+  group_code := (λ: "b", #0)%V;
+|}.
+
+Local Program Instance hash_specs_n `{!heapGS Σ} : hash_specs Σ := {| group _ := 0 |}.
+Next Obligation. done. Qed.
+Next Obligation. intros. simpl. lia. Qed.
+Next Obligation.
+  iIntros (Σ ? fp x [[??] _] Hx Φ) "_ HΦ". simpl in *. wp_pures.
+  rewrite Z.rem_mod_nonneg; [|lia..].
+  replace (#((fp + 8%nat - x) `mod` 8%nat)) with (#(alt_n fp x)); [by iApply "HΦ"|].
+  unfold alt_n. rewrite Z2Nat.id; [|apply Z.mod_pos_bound; lia].
+  replace (fp + 8%nat - x)%Z with (fp - x + 1 * 8%nat)%Z by lia.
+  rewrite Z.mod_add; [done|lia].
+Qed.
+Next Obligation.
+  iIntros (Σ ? fp x [[??] _] Hx Φ) "_ HΦ". simpl in *. wp_pures.
+  rewrite Z.rem_mod_nonneg; [|lia..].
+  replace (#(fp `mod` 2%nat)) with (#(stripe_m fp x)); [by iApply "HΦ"|].
+  unfold stripe_m. rewrite Z2Nat.id; [done|apply Z.mod_pos_bound; lia].
+Qed.
+Next Obligation. iIntros (Σ ? b Φ) "_ HΦ". simpl. wp_pures. by iApply "HΦ". Qed.
+
+(** * The program *)
+
+(** The items [item_x] and [item_y] are aliases: the same pair, seen from its two locations.
+    [item_z] is another item of the same stripe that shares both locations with [item_x]. *)
+Definition item_x : item := (5%Z, 2).
+Definition item_y : item := (5%Z, 3).
+Definition item_z : item := (13%Z, 2).
+
+Definition client : expr :=
+  let: "t" := new_table #m in
+  let: "x" := item_val item_x in
+  let: "y" := item_val item_y in
+  let: "z" := item_val item_z in
+  Fork (churn "t" "y");;
+  Fork (churn "t" "z");;
+  Fork (split "t" #0 #0;; split "t" #1 #0);;
+  if: insert "t" "x" then
+    ((assert: (contains "t" "x")) ||| (assert: (contains "t" "x")));;
+    let: "removed" := remove "t" "x" in
+    if: insert "t" "x" then
+      Fork (look "t" "x");;
+      Fork (look "t" "x");;
+      "removed"
+    else "removed"
+  else #true.
+
+Section proofs.
+  Context `{!heapGS Σ, !spawnG Σ, !tableG Σ}.
+  Local Set Default Proof Using "Type*".
+
+  Lemma client_spec : {{{ True }}} client {{{ RET #true; True }}}.
+  Proof.
+    iIntros (Φ) "_ HΦ". unfold client.
+    assert (item_good item_x ∧ item_good item_y ∧ item_good item_z) as (Hx & Hy & Hz).
+    { unfold item_good, item_ok, fp_ok. simpl. lia. }
+    wp_apply new_table_spec; [done|]. iIntros (γ t) "[#Ht HX]".
+    iMod (inv_alloc (nroot .@ "contents") _ (∃ X, contents γ X)%I with "[HX]") as "#HX".
+    { iNext. by iExists ∅. }
+    iAssert (is_open γ t) as "#Ho"; [by iSplit|].
+    wp_pures.
+    wp_apply wp_fork; [by iApply (churn_spec with "Ho"); [|iIntros "!> []"]|]. wp_pures.
+    wp_apply wp_fork; [by iApply (churn_spec with "Ho"); [|iIntros "!> []"]|]. wp_pures.
+    iMod (reached_root _ _ 0 with "Ht") as "#H0"; [simpl; lia|].
+    iMod (reached_root _ _ 1 with "Ht") as "#H1"; [simpl; lia|].
+    wp_apply wp_fork.
+    { wp_apply (split_spec γ t 0 0 with "[$Ht $H0]"); [simpl; lia..|]. iIntros (r1) "_". wp_pures.
+      by wp_apply (split_spec γ t 1 0 with "[$Ht $H1]"); [simpl; lia..|]. }
+    wp_pures.
+    wp_apply (insert_open with "Ho"); [done|].
+    iIntros ([|]) "Hx"; wp_pures; last by iApply "HΦ".
+    iDestruct "Hx" as (i) "[Hx1 Hx2]".
+    wp_smart_apply (wp_par (λ _, token γ i (1/2) item_x) (λ _, token γ i (1/2) item_x)
+      with "[Hx1] [Hx2]").
+    { wp_smart_apply wp_assert. wp_apply (contains_spec with "[$Ht $Hx1]"). iIntros "Hx".
+      iSplit; [done|]. iNext. done. }
+    { wp_smart_apply wp_assert. wp_apply (contains_spec with "[$Ht $Hx2]"). iIntros "Hx".
+      iSplit; [done|]. iNext. done. }
+    iIntros (v1 v2) "[Hx1 Hx2] !>". iCombine "Hx1 Hx2" as "Hx". wp_pures.
+    wp_apply (remove_open with "[$Ho $Hx]"). iIntros "_". wp_pures.
+    wp_apply (insert_open with "Ho"); [done|].
+    iIntros ([|]) "Hx"; wp_pures; last by iApply "HΦ".
+    iDestruct "Hx" as (j) "[Hx1 Hx2]".
+    wp_apply (wp_fork with "[Hx1]").
+    { iApply (look_spec with "[$Ht $Hx1]"). iIntros "!> !> []". }
+    wp_pures.
+    wp_apply (wp_fork with "[Hx2]").
+    { iApply (look_spec with "[$Ht $Hx2]"). iIntros "!> !> []". }
+    wp_pures. by iApply "HΦ".
+  Qed.
+End proofs.
+
+Definition clientΣ : gFunctors := #[heapΣ; spawnΣ; tableΣ].
+
+(** Under every schedule: no assertion fails, no thread gets stuck, and the result is true. *)
+Theorem client_adequate σ : adequate NotStuck client σ (λ v _, v = #true).
+Proof.
+  apply (heap_adequacy clientΣ). iIntros (?) "_".
+  iApply client_spec; [done|]. by iIntros "!> _".
+Qed.
