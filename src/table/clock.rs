@@ -378,3 +378,22 @@ pub(crate) const MAX_STAMPS: usize = 1 << MAX_STAMP_BITS;
 pub(crate) fn stamp_bits(window: u32) -> Option<u32> {
     (2..=MAX_STAMP_BITS).find(|bits| (1..=(1 << bits) - 3).contains(&window))
 }
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use crate::table::{Aged, Payload};
+
+    /// A removal takes a restamped slot into account as long as one can be visible.
+    #[test]
+    fn a_refresh_is_remembered_for_a_window() {
+        const WINDOW: u32 = 5;
+        let clock = Aged::new(3, WINDOW, 10).clock(8, Some(16)).expect("memory");
+        assert!(!clock.has_refreshed(10));
+        for noted in [10, 12] {
+            clock.note_refresh(noted);
+            let last = noted + u64::from(WINDOW);
+            assert!((noted..=last).all(|now| clock.has_refreshed(now)));
+            assert!(!clock.has_refreshed(last + 1));
+        }
+    }
+}

@@ -38,6 +38,10 @@ impl<P: Payload> GrowingSpace<P> {
     }
 
     /// Whether the buckets are in an image.
+    #[cfg_attr(
+        not(guira_in_place),
+        expect(clippy::unused_self, reason = "a question to the table, in every build")
+    )]
     pub(super) fn is_image(&self) -> bool {
         #[cfg(guira_in_place)]
         return self.buckets.in_image(0).is_some();
