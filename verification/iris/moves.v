@@ -1,4 +1,4 @@
-(** What moves, removals, and splits guarantee: operations that hold a lock. *)
+(** What moves and removals guarantee: operations that hold a lock. *)
 From iris.bi.lib Require Import fractional.
 From iris.program_logic Require Export atomic.
 From iris.heap_lang Require Import proofmode notation.
