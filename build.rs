@@ -2,8 +2,8 @@
 //! under loom, shuttle, or Miri, nor with `--cfg guira_steps` or `--cfg guira_portable`.
 //!
 //! Sets the cfg `guira_in_place`, by which views look up the bytes of a snapshot themselves: where
-//! words are little-endian, and atomic loads of them write nothing, so on machines of 64 bits. Not
-//! under loom or shuttle, whose atomics are no plain words, nor under Miri, which by default allows
+//! words are little-endian, and atomic loads of them are plain ones that write nothing, so on
+//! processors of 64 bits that are known to have them. Not under loom or shuttle, whose atomics are no plain words, nor under Miri, which by default allows
 //! no reference to atomics in bytes that are borrowed, nor with `--cfg guira_portable`. Elsewhere
 //! a view copies the words.
 
@@ -24,7 +24,9 @@ fn main() {
     {
         println!("cargo::rustc-cfg=guira_vectors");
     }
+    let plain_loads = ["x86_64", "aarch64", "riscv64", "loongarch64", "powerpc64"];
     if env::var_os("CARGO_FEATURE_STD").is_some()
+        && plain_loads.iter().any(|arch| has("TARGET_ARCH", arch))
         && has("TARGET_ENDIAN", "little")
         && has("TARGET_POINTER_WIDTH", "64")
         && !["LOOM", "SHUTTLE", "MIRI", "GUIRA_PORTABLE"].into_iter().any(is_set)

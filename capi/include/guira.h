@@ -91,14 +91,14 @@
 // into a growing object that takes memory to grow. If memory is refused, they return
 // GUIRA_ERR_NO_MEMORY: nothing is created, and an item for which there is no room is not inserted.
 // (A set takes memory before it is full. While that is refused, it goes on to fill the room that it
-// has.) All other functions allocate nothing. (For paths of more than 380 bytes, and for symbolic
+// has.) guira_view_verify allocates 8 bytes for each 64 KiB. All other functions allocate nothing. (For paths of more than 380 bytes, and for symbolic
 // links, the standard library of Rust allocates, and ends the process if memory is refused.)
 //
 // Environment
 //
 // GUIRA_KERNEL=scalar, avx2 or avx512 makes batches of lookups use these instructions, if the
-// processor has them, in place of the best ones. It is read once, by a call that creates or loads
-// an object: if it is set, this call ends the process if memory is refused.
+// processor has them, in place of the best ones. It is read once, by a call that creates, loads or
+// views an object: if it is set, this call ends the process if memory is refused.
 
 #ifndef GUIRA_H
 #define GUIRA_H
@@ -696,7 +696,7 @@ guira_status guira_expiring_generation(const guira_expiring *expiring, uint64_t 
 
 // Opens a view: lookups in the `len` bytes of a snapshot, such as a file that a save wrote and that
 // is mapped. It copies nothing, takes microseconds and a few kilobytes at any size, and looks up
-// items as fast as a loaded object. (On big-endian and 32-bit machines it copies.) The bytes begin
+// items by the code of a loaded object. (On big-endian and 32-bit machines it copies.) The bytes begin
 // at a multiple of 8, as a mapped file does. They may be in memory that can only be read.
 //
 // The bytes must stay as they are until the view is destroyed, with all views that were made of it.

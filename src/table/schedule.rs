@@ -71,7 +71,7 @@ impl ClockState {
         let later = generation.saturating_sub(self.generation);
         match u64::from(self.window).checked_sub(later) {
             Some(window) => Self { window: window as u32, ..self },
-            // No slot has the stamp of the next generation.
+            // No slot has the stamp of the next generation, but perhaps one of a late insert.
             None => Self { window: 0, generation: self.generation + 1, ..self },
         }
     }

@@ -138,9 +138,11 @@ pub fn rng(seed: u64) -> SmallRng {
     SmallRng::seed_from_u64(seed)
 }
 
-/// The first in debug builds, which are ten times as slow; the second in release builds.
-pub fn scaled<T>(debug: T, release: T) -> T {
-    if cfg!(debug_assertions) { debug } else { release }
+/// The first size, or the second one if `GUIRA_THOROUGH` is set, as `.ci/slow` does. Debug builds
+/// are ten times as slow, and take the first one.
+pub fn scaled<T>(quick: T, thorough: T) -> T {
+    let is_thorough = !cfg!(debug_assertions) && std::env::var_os("GUIRA_THOROUGH").is_some();
+    if is_thorough { thorough } else { quick }
 }
 
 /// A runner of `cases` cases that are the same ones in every run.

@@ -69,7 +69,8 @@ pub(crate) struct GrowingBuckets {
     publishing: Lock,
 }
 
-// SAFETY: it owns its memory as a `Box<[Word]>` would, and `Word` is `Send` and `Sync`.
+// SAFETY: it owns its memory as a `Box<[Word]>` would, or it is `Borrowed`, and `Word` is `Send` and
+// `Sync`.
 unsafe impl Send for GrowingBuckets {}
 // SAFETY: as above. What is not atomic, the places of segments, is written under the lock, before
 // it is published, and only once: see the head of this file.
@@ -150,7 +151,7 @@ impl GrowingBuckets {
     #[inline]
     unsafe fn word(&self, bucket: u64) -> NonNull<Word> {
         if let Some(base) = self.base() {
-            // SAFETY: the bucket is one of the reserved ones.
+            // SAFETY: the bucket is one of the reserved ones, or in an image, below its end.
             return unsafe { base.add(bucket as usize) };
         }
         // SAFETY: the bucket is committed, so its chunk was published before.
@@ -367,7 +368,7 @@ impl GrowingBuckets {
         assert!(self.is_committed(buckets.clone()), "buckets are not committed");
         if let Some(base) = self.base() {
             let Range { start, end } = buckets;
-            // SAFETY: the bucket is one of the reserved ones.
+            // SAFETY: the bucket is one of the reserved ones, or in an image, below its end.
             let first = unsafe { base.add(start as usize) };
             return each(first, (end - start) as usize);
         }

@@ -123,7 +123,11 @@ impl Buckets {
 
     /// Returns whether the memory is a mapping, of which no page is taken before it is touched.
     pub(super) fn is_mapped(&self) -> bool {
-        !matches!(self.source, Source::Allocator(_))
+        match self.source {
+            #[cfg(all(target_os = "linux", not(miri)))]
+            Source::Mapping(_) => true,
+            _ => false,
+        }
     }
 
     /// Takes memory for some bytes now.

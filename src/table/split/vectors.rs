@@ -1,4 +1,5 @@
-//! Lookups in vector registers, of tables whose buckets lie in reserved memory.
+//! Lookups in vector registers, of tables whose buckets lie behind one another: in
+//! reserved memory, or in an image.
 
 use core::slice;
 
@@ -30,7 +31,8 @@ impl GrowingTable {
     pub(crate) unsafe fn contains_by(&self, one: ContainsOne, mixed: u64) -> Option<bool> {
         let base = self.buckets.base()?.as_ptr();
         // SAFETY: the hint was loaded by Acquire, so the buckets of a table of this size are
-        // committed. They are in reserved memory, and there are fewer than 2^32 at level 0.
+        // committed, or in the image. They lie behind one another, and there are fewer than 2^32
+        // at level 0.
         unsafe { one(base, &self.growth, &self.stripes, self.hint(), mixed) }
     }
 

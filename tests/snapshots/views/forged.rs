@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use guira::{
-    LoadError, View,
+    GrowingFilter, LoadError, View,
     kind::{Contents, Expiring, Growth},
 };
 use rand::{Rng, RngExt, rngs::SmallRng};
@@ -169,8 +169,13 @@ fn values_and_generations_of_forged_bytes_do_no_harm() {
 /// All words have a level that no bucket has, too high or too low: each lookup follows it, and ends.
 #[test]
 fn lookups_in_a_table_of_impossible_levels_end() {
-    let original = sample::<GrowingSets>().to_bytes();
-    for level in 0..16 {
+    // The numbers of children go beyond the last possible one if there are many buckets.
+    let large = GrowingFilter::builder().capacity(900_000).build().unwrap();
+    assert!(large.slots() / large.layout().slots_per_bucket() as usize >= 1 << 18);
+    let originals = [sample::<GrowingSets>().to_bytes(), large.to_bytes()];
+    for (original, level) in
+        originals.iter().flat_map(|original| (0..16).map(move |l| (original, l)))
+    {
         let mut bytes = original.clone();
         for at in (header(&bytes)..table(&bytes).expect("a whole snapshot")).step_by(8) {
             let word = number(&bytes, at) & !(15 << 60) | level << 60;

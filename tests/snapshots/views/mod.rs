@@ -92,7 +92,7 @@ fn snapshots<K: Kind>() -> Vec<Vec<u8>> {
             crowd::<K>(&filter, 3);
             all.push(filter.to_bytes());
         }
-        // Beyond the size from which batches prefetch, in release builds.
+        // Beyond the size from which batches prefetch, in thorough tests.
         let size = scaled(30_000, 250_000);
         let capacity = if K::GROWS { 1 } else { 3 * size as usize };
         all.push(filled::<K>(settings::<K>(capacity, layout, 3), size).0.to_bytes());

@@ -29,14 +29,14 @@ use crate::{
 /// The engine of a view.
 type EngineOf<C, G> = <C as engine::Contents>::Engine<G>;
 
-/// Stripes of a view: nobody changes a word, so they serve [`count`](View::count) alone.
+/// Stripes of a view: nobody changes a word, so only [`count`](View::count) locks them.
 #[cfg(guira_in_place)]
 const STRIPES: usize = 8;
 
 /// Looks up items in the bytes of a snapshot, wherever these are: in a mapped file, in the program,
 /// or in a buffer that was received. [`Loader::view`] makes one.
 ///
-/// A view has the lookups of a [`Filter`], and they have the same answers, at the same speed, as
+/// A view has the lookups of a [`Filter`], and they have the same answers, by the same code, as
 /// those of a loaded filter. It copies no bucket, and takes a few kilobytes for a snapshot of any
 /// size. (This holds on little-endian machines of 64 bits. On others it copies the buckets
 /// when it is made, as a load does.)
@@ -151,7 +151,8 @@ impl<'a, C: Contents, G: Growth, S: BuildHasher> View<'a, C, G, S> {
         Ok(())
     }
 
-    /// Loads the filter, which can be changed: see [`Loader::bytes`].
+    /// Loads the filter, which can be changed: see [`Loader::bytes`]. Its generation is that of the
+    /// save, also if the view is one of a later time.
     ///
     /// # Errors
     /// As [`Loader::bytes`].
@@ -175,7 +176,7 @@ impl<G: Growth, S: BuildHasher + Clone> View<'_, Expiring, G, S> {
     /// [`tick`](Filter::tick). It finds what the saved filter would find if nothing had been
     /// inserted since, and [`advance_to`](Filter::advance_to) had been called.
     ///
-    /// This takes about a microsecond. No time passes for a view by itself, so call it as often as
+    /// This takes about a microsecond where a view copies nothing. No time passes for a view by itself, so call it as often as
     /// you would call `tick`. (A view of a moment before the save is one of the save: what had
     /// expired is not found.)
     ///
