@@ -1,4 +1,63 @@
+(** The statements of the theorems, spelled out again, and what they rest on. *)
+From iris.program_logic Require Import atomic adequacy.
+From iris.heap_lang Require Import proofmode notation.
 From guira Require Import construction unique client.
+From iris.prelude Require Import options.
+
+Check (client_adequate :
+  ∀ σ, adequate NotStuck client σ (λ v _, v = #true)).
+
+Section statements.
+  Context `{!heapGS Σ, LA : !layout, !pairs, !tableG Σ, HH : !hashes, !hash_specs Σ}.
+
+  Check (contains_spec : ∀ (γ : table_names) (t : val) (i : nat) (q : Qp) (y : item),
+    {{{ is_filter γ t ∗ token γ i q y }}}
+      contains t (item_val y)
+    {{{ RET #true; token γ i q y }}}).
+
+  Check (insert_spec : ∀ (γ : table_names) (t : val) (y : item),
+    item_good y →
+    is_filter γ t -∗
+    <<< ∀∀ X, contents γ X >>>
+      insert t (item_val y) @ ↑N
+    <<< ∃∃ r : bool,
+        if r then ∃ i, ⌜X !! i = None⌝ ∗ contents γ (<[i := (y, false)]> X) ∗ token γ i 1 y
+        else contents γ X, RET #r >>>).
+
+  Check (remove_spec : ∀ (γ : table_names) (t : val) (i : nat) (y : item),
+    is_filter γ t -∗ token γ i 1 y -∗
+    <<< ∀∀ X, contents γ X >>>
+      remove t (item_val y) @ ↑N
+    <<< contents γ (delete i X), RET #true >>>).
+
+  Check (insert_unique_spec : ∀ (γ : table_names) (t : val) (y : item),
+    item_good y →
+    is_filter γ t -∗
+    <<< ∀∀ X, contents γ X >>>
+      insert_unique t (item_val y) @ ↑N
+    <<< ∃∃ r : val,
+        ⌜r = NONEV ∨ r = SOMEV #false⌝ ∗ contents γ X ∨
+        ⌜r = SOMEV #true⌝ ∗ ⌜no_unique X y⌝ ∗ ∃ i, ⌜X !! i = None⌝ ∗
+          contents γ (<[i := (y, true)]> X) ∗ token γ i 1 y, RET r >>>).
+
+  Check (relocate_spec : ∀ (γ : table_names) (t : val) (fp : Z) (x k : nat)
+      (inc : option (item * nat)) (P Q : iProp Σ),
+    item_good (fp, x) → k ≤ max_level → incoming_good inc (place x k) k →
+    {{{ is_filter γ t ∗ reached γ (place x k) k ∗ P ∗ stores γ inc P Q }}}
+      relocate t #fp #x #k (incoming_val inc k)
+    {{{ (r : bool), RET #r; if r then Q else P }}}).
+
+  Check (split_spec : ∀ (γ : table_names) (t : val) (b k : nat),
+    b < first * 2 ^ k → k < max_level →
+    {{{ is_filter γ t ∗ reached γ b k }}}
+      split t #b #k
+    {{{ (r : bool), RET #r;
+        reached γ b (Datatypes.S k) ∗ reached γ (b + first * 2 ^ k) (Datatypes.S k) }}}).
+
+  Check (new_table_spec :
+    {{{ True }}} new_table #stripes {{{ γ t, RET t; is_filter γ t ∗ contents γ ∅ }}}).
+End statements.
+
 Print Assumptions client_adequate.
 Print Assumptions contains_spec.
 Print Assumptions contains_any_spec.
@@ -10,3 +69,5 @@ Print Assumptions split_spec.
 Print Assumptions new_table_spec.
 Print Assumptions insert_open.
 Print Assumptions remove_open.
+Print Assumptions stores_open.
+Print Assumptions contents_exact.

@@ -11,44 +11,56 @@ Section threads.
   Context `{HS : !hash_specs Σ}.
   Local Set Default Proof Using "Type*".
 
-  (** Adds a copy, moves copies of the same fingerprint there and back, and removes one; for ever. *)
-  Definition churn : val := rec: "churn" "t" "y" :=
+  (** Adds a copy, moves copies of the same fingerprint there and back, and removes one; for ever.
+      The move back stores another item, which is removed later. The moves are planned at these
+      levels. *)
+  Definition churn : val := rec: "churn" "t" "y" "other" "k1" "k2" :=
     let: "fp" := Fst "y" in
     let: "x1" := Snd "y" in
     let: "x2" := alt_code "fp" "x1" in
     let: "added" := insert "t" "y" in
-    relocate "t" "fp" "x1" #0 #0;;
-    relocate "t" "fp" "x2" #0 #0;;
+    relocate "t" "fp" "x1" "k1" #0;;
+    let: "stored" :=
+      relocate "t" "fp" "x2" "k2" (encode_slot (Fst "other") "x2" "k2") in
     (if: "added" then assert: (remove "t" "y") else #());;
-    "churn" "t" "y".
+    (if: "stored" then assert: (contains "t" "other");; assert: (remove "t" "other") else #());;
+    "churn" "t" "y" "other" "k1" "k2".
 
   (** Looks an item up, for ever. *)
   Definition look : val := rec: "look" "t" "y" :=
     assert: (contains "t" "y");; "look" "t" "y".
 
-  Lemma churn_spec γ t y :
-    item_good y → {{{ is_open γ t }}} churn t (item_val y) {{{ RET #(); False }}}.
+  Lemma churn_spec γ t y y' k1 k2 :
+    item_good y → item_good y' → home y' (alt y.1 y.2) → k1 ≤ max_level → k2 ≤ max_level →
+    {{{ is_open γ t ∗ reached γ (place y.2 k1) k1 ∗ reached γ (place (alt y.1 y.2) k2) k2 }}}
+      churn t (item_val y) (item_val y') #k1 #k2
+    {{{ RET #(); False }}}.
   Proof.
-    iIntros (Hy Φ) "#Ht HΦ". iPoseProof "Ht" as "[Hf _]". destruct y as [fp x].
-    pose proof Hy as [Hx Hfp]. unfold item_ok in Hx. simpl in Hx, Hfp.
+    iIntros (Hy Hy' Hh Hk1 Hk2 Φ) "(#Ht & #Hr1 & #Hr2) HΦ". iPoseProof "Ht" as "[Hf _]".
+    destruct y as [fp x], y' as [fp' x']. pose proof Hy as [Hx Hfp]. unfold item_ok in Hx.
+    cbn [fst snd] in *. pose proof (alt_lt fp x Hx) as Hx2.
     iLöb as "IH". wp_lam. unfold item_val. cbn [fst snd]. wp_pures.
     wp_apply (alt_spec with "[//]"); [done..|]. iIntros "_". wp_pures.
     wp_apply (insert_open _ _ (fp, x) with "Ht"); [done|]. iIntros (added) "Hadded". wp_pures.
-    iMod (reached_root _ _ (place x 0) with "Hf") as "#Hr".
-    { pose proof (place_lt x 0). simpl in *. lia. }
-    wp_apply (relocate_spec _ _ fp x 0 None True True with "[$Hf $Hr]"); [done|lia|done| |].
+    wp_apply (relocate_spec _ _ fp x k1 None True True with "[$Hf $Hr1]"); [done..| |].
     { iSplit; [done|]. by iIntros. }
     iIntros (r1) "_". wp_pures.
-    iMod (reached_root _ _ (place (alt fp x) 0) with "Hf") as "#Hr2".
-    { pose proof (place_lt (alt fp x) 0). simpl in *. lia. }
-    wp_apply (relocate_spec _ _ fp (alt fp x) 0 None True True with "[$Hf $Hr2]"); [|lia|done| |].
-    { split; [by apply alt_lt|done]. }
-    { iSplit; [done|]. by iIntros. }
-    iIntros (r2) "_". wp_pures.
-    destruct added; wp_pures; [|by iApply "IH"].
-    iDestruct "Hadded" as (i) "Hy".
-    wp_apply wp_assert.
-    wp_apply (remove_open _ _ _ (fp, x) with "[$Ht $Hy]"). iIntros "_".
+    wp_apply encode_slot_spec; [done..|]. iIntros "_".
+    wp_apply (relocate_spec _ _ fp (alt fp x) k2 (Some ((fp', x'), alt fp x)) True
+      (∃ i, token γ i 1 (fp', x')) with "[$Hf $Hr2]"); [done..| |].
+    { iSplit; [done|]. by iApply (stores_open with "Ht"). }
+    iIntros (stored) "Hstored". wp_pures.
+    wp_bind (if: #added then _ else _)%E.
+    iApply (wp_wand _ _ _ (λ _, True)%I with "[Hadded]").
+    { destruct added; wp_pures; [|done]. iDestruct "Hadded" as (i) "Hy".
+      wp_apply wp_assert. wp_apply (remove_open _ _ _ (fp, x) with "[$Ht $Hy]"). iIntros "_".
+      by iSplit. }
+    iIntros (?) "_". wp_pures.
+    destruct stored; wp_pures; [|by iApply "IH"].
+    iDestruct "Hstored" as (i) "Hy".
+    wp_apply wp_assert. wp_apply (contains_spec _ _ _ _ (fp', x') with "[$Hf $Hy]").
+    iIntros "Hy". iSplit; [done|]. iNext. wp_pures.
+    wp_apply wp_assert. wp_apply (remove_open _ _ _ (fp', x') with "[$Ht $Hy]"). iIntros "_".
     iSplit; [done|]. iNext. wp_pures. by iApply "IH".
   Qed.
 
@@ -135,9 +147,12 @@ Definition client : expr :=
   let: "x" := item_val item_x in
   let: "y" := item_val item_y in
   let: "z" := item_val item_z in
-  Fork (churn "t" "y");;
-  Fork (churn "t" "z");;
-  Fork (split "t" #0 #0;; split "t" #1 #0);;
+  Fork (churn "t" "y" "z" #0 #0);;
+  Fork (churn "t" "z" "y" #0 #0);;
+  Fork (split "t" #0 #0;; split "t" #1 #0;;
+        Fork (churn "t" "z" "y" #1 #1);;
+        split "t" #2 #1;;
+        churn "t" "y" "z" #1 #2);;
   if: insert "t" "x" then
     ((assert: (contains "t" "x")) ||| (assert: (contains "t" "x")));;
     let: "removed" := remove "t" "x" in
@@ -162,13 +177,29 @@ Section proofs.
     { iNext. by iExists ∅. }
     iAssert (is_open γ t) as "#Ho"; [by iSplit|].
     wp_pures.
-    wp_apply wp_fork; [by iApply (churn_spec with "Ho"); [|iIntros "!> []"]|]. wp_pures.
-    wp_apply wp_fork; [by iApply (churn_spec with "Ho"); [|iIntros "!> []"]|]. wp_pures.
     iMod (reached_root _ _ 0 with "Ht") as "#H0"; [simpl; lia|].
     iMod (reached_root _ _ 1 with "Ht") as "#H1"; [simpl; lia|].
     wp_apply wp_fork.
-    { wp_apply (split_spec γ t 0 0 with "[$Ht $H0]"); [simpl; lia..|]. iIntros (r1) "_". wp_pures.
-      by wp_apply (split_spec γ t 1 0 with "[$Ht $H1]"); [simpl; lia..|]. }
+    { iApply (churn_spec γ t item_y item_z 0 0 with "[$Ho]"); [done|done|by left|simpl; lia..| |by iIntros "!> []"].
+      iSplit; [iExact "H1"|iExact "H0"]. }
+    wp_pures.
+    wp_apply wp_fork.
+    { iApply (churn_spec γ t item_z item_y 0 0 with "[$Ho]"); [done|done|by left|simpl; lia..| |by iIntros "!> []"].
+      iSplit; [iExact "H0"|iExact "H1"]. }
+    wp_pures.
+    wp_apply wp_fork.
+    { wp_apply (split_spec γ t 0 0 with "[$Ht $H0]"); [simpl; lia..|]. iIntros (r0) "[_ #H2]".
+      wp_pures.
+      wp_apply (split_spec γ t 1 0 with "[$Ht $H1]"); [simpl; lia..|]. iIntros (r1) "[_ #H3]".
+      wp_pures.
+      wp_apply wp_fork.
+      { iApply (churn_spec γ t item_z item_y 1 1 with "[$Ho]"); [done|done|by left|simpl; lia..| |by iIntros "!> []"].
+        iSplit; [iExact "H2"|iExact "H3"]. }
+      wp_pures.
+      wp_apply (split_spec γ t 2 1 with "[$Ht]"); [simpl; lia..|iExact "H2"|].
+      iIntros (r2) "[#H2' _]". wp_pures.
+      iApply (churn_spec γ t item_y item_z 1 2 with "[$Ho]"); [done|done|by left|simpl; lia..| |by iIntros "!> []"].
+      iSplit; [iExact "H3"|iExact "H2'"]. }
     wp_pures.
     wp_apply (insert_open with "Ho"); [done|].
     iIntros ([|]) "Hx"; wp_pures; last by iApply "HΦ".

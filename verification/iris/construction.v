@@ -187,6 +187,18 @@ Section construction.
     { iIntros "HX !>". iSplitL "HX"; [by iExists X|]. by iFrame. }
     iIntros "HX !>". iSplitL "HX"; [iNext; by iExists _|]. by iApply "HΦ".
   Qed.
+
+  (** A move that stores an item hands out its token. *)
+  Theorem stores_open γ t y x' :
+    item_good y → is_open γ t -∗ stores γ (Some (y, x')) True (∃ i, token γ i 1 y).
+  Proof.
+    iIntros ([Hx Hfp]) "[_ #Hc]". destruct y as [fp x]. unfold item_ok in Hx.
+    cbn [stores fst snd] in *. iIntros (C C' S x1 Hh Hm) "_ Hst".
+    iInv "Hc" as (X) ">HX".
+    iMod (state_add _ C C' S X fp x x1 with "Hst HX") as "(Hst & %i & _ & HX & Hy)"; [done..|].
+    iModIntro. iSplitL "HX"; [iNext; by iExists _|]. iModIntro. iFrame "Hst". iExists i.
+    iSplit; [done|]. by iExists false.
+  Qed.
 End construction.
 
 #[global] Typeclasses Opaque token.

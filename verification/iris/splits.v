@@ -39,6 +39,21 @@ Section proofs.
     iFrame "Hc". iIntros "Hc". iApply "Hch". by iIntros.
   Qed.
 
+  (** A bucket that has been split at a level, and its child. *)
+  Lemma reached_split γ bk vs gs b k k' :
+    b < first * 2 ^ k → k < k' →
+    inv N (table_inv γ bk vs gs) -∗ reached γ b k' ={⊤}=∗
+    reached γ b (Datatypes.S k) ∗ reached γ (b + first * 2 ^ k) (Datatypes.S k).
+  Proof.
+    iIntros (Hb Hk) "#Hinv #Hr".
+    iMod (reached_child _ _ _ _ _ _ k with "Hinv Hr") as "$"; [done..|].
+    iInv "Hinv" as (T D S R z h) "(>%HT & >%HR & >%Hz & >%Hh & >HT & >HS & >Hz & >Hh & >HR & >Hst)".
+    iDestruct (reached_knows with "HR Hr") as %(k1 & l & Hbl & ?); [done|].
+    iMod (reached_learn _ _ _ b (Datatypes.S k) with "HR") as (R' HR') "[HR $]"; [done| |].
+    { exists k1, l. split; [done|lia]. }
+    iModIntro. iSplitL; [|done]. iNext. iExists T, D, S, R', z, h. by iFrame.
+  Qed.
+
   (** The switch: one compare-and-swap moves locations, and no copy. *)
   Lemma wp_cas_split γ bk vs gs b k l :
     word_facts b k l → k < max_level →
@@ -47,7 +62,7 @@ Section proofs.
       CmpXchg #(bk +ₗ b) #(encode_word k l) #(encode_word (Datatypes.S k) (lhalves l).1)
     {{{ k1 l1 (r : bool), RET (#(encode_word k1 l1), #r);
         ⌜k ≤ k1⌝ ∗ ⌜word_facts b k1 l1⌝ ∗ reached γ b k1 ∗
-        if r then reached γ (b + first * 2 ^ k) 0
+        if r then reached γ b (Datatypes.S k) ∗ reached γ (b + first * 2 ^ k) 0
         else ∃ w : Z, (bk +ₗ (b + first * 2 ^ k)%nat) ↦ #w }}}.
   Proof.
     iIntros (Hfacts Hk Φ) "(#Hinv & #Hr & Hc) HΦ".
@@ -75,24 +90,29 @@ Section proofs.
       { intros fp x. by apply split_copies. }
       assert (reached_ok R1 (split_table T b k l)) as HR2.
       { intros b' k' ?. by apply Hmono, HR1. }
+      pose proof (round_pos k).
+      iMod (reached_learn _ _ _ b (Datatypes.S k) with "HR") as (R2 HR2') "[HR #Hr2]"; [done| |].
+      { exists (Datatypes.S k), (lhalves l).1. split; [|done].
+        rewrite /split_table lookup_insert_ne; [by rewrite lookup_insert|lia]. }
       iMod (reached_learn _ _ _ (b + first * 2 ^ k) 0 with "HR") as (R' HR') "[HR #Hr']"; [done| |].
       { exists (Datatypes.S k), (lhalves l).2. split; [by rewrite /split_table lookup_insert|lia]. }
       iModIntro. iSplitR "HΦ".
       + iNext. iExists _, _, S, R', z, h. iFrame. iPureIntro. unfold size_ok in *.
         split_and!; naive_solver.
-      + iApply "HΦ". by iFrame "Hr1 Hr'".
+      + iApply "HΦ". by iFrame "Hr1 Hr2 Hr'".
     - iDestruct (big_sepM_lookup_acc with "HT") as "[Hb HT]"; [done|]. simpl.
       wp_cmpxchg_fail. iDestruct ("HT" with "Hb") as "HT".
       iModIntro. iSplitR "HΦ Hc"; [iNext; iExists T, D, S, R1, z, h; by iFrame|].
       iApply "HΦ". iFrame "Hr1". iSplit; [done|]. iSplit; [done|]. by iExists _.
   Qed.
 
-  (** A split preserves everything. *)
+  (** A split preserves everything. Whatever it returns, the bucket has been split at this level. *)
   Theorem split_spec γ t b k :
     b < first * 2 ^ k → k < max_level →
     {{{ is_filter γ t ∗ reached γ b k }}}
       split t #b #k
-    {{{ (r : bool), RET #r; True }}}.
+    {{{ (r : bool), RET #r;
+        reached γ b (Datatypes.S k) ∗ reached γ (b + first * 2 ^ k) (Datatypes.S k) }}}.
   Proof.
     iIntros (Hb Hk Φ) "((%bk & %vs & %ls & %gs & -> & #Hinv & #Hls) & #Hr) HΦ".
     wp_lam. wp_pures. wp_apply group_spec; [done|]. iIntros "_". wp_pures.
@@ -126,17 +146,19 @@ Section proofs.
         rewrite decide_False; [|lia]. by iRight. }
     iIntros (?) "(%k1 & %l & -> & %Hk1 & %Hw & #Hr1 & Hc)".
     wp_bind (split_word _ _ _ _).
-    iApply (wp_wand _ _ _ (λ w, ∃ r : bool, ⌜w = #r⌝ ∗ children γ bk (group b))%I
-      with "[Hc Hch]"); last first.
-    { iIntros (?) "(%r & -> & Hch)". wp_pures.
+    iApply (wp_wand _ _ _ (λ w, ∃ (r : bool) k', ⌜w = #r⌝ ∗ ⌜k < k'⌝ ∗ reached γ b k' ∗
+      children γ bk (group b))%I with "[Hc Hch]"); last first.
+    { iIntros (?) "(%r & %k' & -> & %Hk' & #Hr' & Hch)". wp_pures.
       wp_apply (unlock_spec with "[$Hls $Ho $Hch]"); [apply group_lt|]. iIntros "_".
-      wp_pures. by iApply "HΦ". }
+      iMod (reached_split _ _ _ _ _ k with "Hinv Hr'") as "#[Hb' Hc']"; [done..|].
+      wp_pures. iApply "HΦ". by iFrame "#". }
     iLöb as "IH" forall (k1 l Hk1 Hw) "Hr1". wp_rec. wp_pures.
     pose proof Hw as (_ & Hkm & Hl & Hours).
     wp_apply level_spec; [done..|]. iIntros "_". wp_pures.
     destruct (decide (k1 = k)) as [->|Hne]; last first.
     { rewrite bool_decide_eq_false_2; [|intros [= ?%Nat2Z.inj]; done]. wp_pures.
-      iExists false. iSplitR; [done|]. by iApply "Hch". }
+      iExists false, k1. iSplitR; [done|]. iSplitR; [iPureIntro; lia|]. iFrame "Hr1".
+      by iApply "Hch". }
     rewrite bool_decide_eq_true_2; [|done]. wp_pures.
     wp_apply halves_spec; [done..|]. iIntros "_". wp_pures.
     unfold word_of, table_val. wp_pures. fold (table_val bk vs ls gs).
@@ -144,7 +166,8 @@ Section proofs.
     iDestruct "Hc" as (w) "Hc". wp_store. wp_pures.
     wp_apply (wp_cas_split γ bk vs gs b k l with "[$Hinv $Hr1 $Hc]"); [done..|].
     iIntros (k2 l2 [|]) "(%Hk2 & %Hw2 & #Hr2 & Hc)"; wp_pures.
-    { iExists true. iSplitR; [done|]. iApply "Hch". by iRight. }
+    { iDestruct "Hc" as "[#Hb' #Hc']". iExists true, (Datatypes.S k). iSplitR; [done|].
+      iSplitR; [iPureIntro; lia|]. iFrame "Hb'". iApply "Hch". by iRight. }
     iApply ("IH" with "[//] [//] [Hc] Hch Hr2"). case_decide; [done|]. by iLeft.
   Qed.
 End proofs.
