@@ -277,10 +277,10 @@ impl<K: Read> Scene<K> {
 }
 
 /// Two writers insert, and remove, refresh and let expire some of what they inserted, until the
-/// filter has a thousand times its first slots. Two readers look up items that are present, and
+/// filter has so many times its first slots. Two readers look up items that are present, and
 /// another thread clones the filter, saves it, and merges others into it. They read so often in
 /// all, in as many rounds, each with a new filter, as it takes.
-fn readers_beside_growth<K: Read>(layout: Layout, reads: u64)
+fn readers_beside_growth<K: Read>(layout: Layout, reads: u64, times: usize)
 where
     Of<K>: Sync,
 {
@@ -289,7 +289,7 @@ where
     let (start, left, mut rounds) = (Instant::now(), AtomicU64::new(reads), 0);
     while left.load(Relaxed) > 0 {
         let scene = &Scene::<K>::new(layout, rounds);
-        let end = scene.filter.slots() * 1_000;
+        let end = scene.filter.slots() * times;
         let is_over = || scene.ended.load(Acquire) == 2 || scene.stop.load(Relaxed);
         thread::scope(|scope| {
             (0..2).for_each(|writer| _ = scope.spawn(move || scene.write(writer, end)));
@@ -339,7 +339,8 @@ where
     Of<K>: Sync,
 {
     for layout in <K as Read>::layouts() {
-        readers_beside_growth::<K>(layout, reads(scaled(100_000, 1_000_000)));
+        let reads = reads(scaled(100_000, 1_000_000));
+        readers_beside_growth::<K>(layout, reads, scaled(100, 1_000));
     }
 }
 
@@ -349,10 +350,11 @@ where
 #[ignore = "long: ten million reads of each kind, or as many as GUIRA_READS says"]
 fn readers_miss_nothing_in_a_long_run() {
     let reads = reads(10_000_000);
-    readers_beside_growth::<GrowingSets>(Layout::GROWING[1], reads);
-    readers_beside_growth::<GrowingMaps>(<GrowingMaps as Read>::layouts()[0], reads);
+    readers_beside_growth::<GrowingSets>(Layout::GROWING[1], reads, 1_000);
+    readers_beside_growth::<GrowingMaps>(<GrowingMaps as Read>::layouts()[0], reads, 1_000);
     readers_beside_growth::<GrowingExpiringSets>(
         <GrowingExpiringSets as Read>::layouts()[2],
         reads,
+        1_000,
     );
 }
