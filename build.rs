@@ -3,9 +3,9 @@
 //!
 //! Sets the cfg `guira_in_place`, by which views look up the bytes of a snapshot themselves: where
 //! words are little-endian, and atomic loads of them are plain ones that write nothing, so on
-//! processors of 64 bits that are known to have them. Not under loom or shuttle, whose atomics are no plain words, nor under Miri, which by default allows
-//! no reference to atomics in bytes that are borrowed, nor with `--cfg guira_portable`. Elsewhere
-//! a view copies the words.
+//! processors of 64 bits that are known to have them. Not under loom or shuttle, whose atomics are
+//! no plain words, nor under Miri, which by default allows no reference to atomics in bytes that
+//! are borrowed, nor with `--cfg guira_portable`. Elsewhere a view copies the words.
 
 use std::env;
 

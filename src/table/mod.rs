@@ -190,8 +190,9 @@
 //! So `count`, which reads one word after the other, returns a number that was right at some moment
 //! in between. A `remove` or an `insert_unique` that found nothing was right when it read the first
 //! word, and `TooManyCopies` was right when the second word was read (in a table that grows, where
-//! fewer copies are too many, each of the two words was full when it was read). If another thread's insert
-//! comes between the check and the addition of an `insert_unique`, it is ordered after the call.
+//! fewer copies are too many, each of the two words was full when it was read). If another thread's
+//! insert comes between the check and the addition of an `insert_unique`, it is ordered after the
+//! call.
 //!
 //! # Limits on copies
 //!

@@ -30,7 +30,8 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// [`InsertError::Full`] if no slot within reach is empty or has expired, and
     /// [`InsertError::TooManyCopies`] if the item's two buckets hold only copies of it and its
     /// aliases that have not expired (in a filter that grows: if they are full, and hold as many of
-    /// these as one bucket has slots, or three if it has two). The filter holds the same items as before.
+    /// these as one bucket has slots, or three if it has two). The filter holds the same items as
+    /// before.
     ///
     /// ```
     /// let seen = guira::ExpiringFilter::with_capacity(1_000);

@@ -69,8 +69,8 @@ pub(crate) struct GrowingBuckets {
     publishing: Lock,
 }
 
-// SAFETY: it owns its memory as a `Box<[Word]>` would, or it is `Borrowed`, and `Word` is `Send` and
-// `Sync`.
+// SAFETY: it owns its memory as a `Box<[Word]>` would, or it is `Borrowed`, and `Word` is `Send`
+// and `Sync`.
 unsafe impl Send for GrowingBuckets {}
 // SAFETY: as above. What is not atomic, the places of segments, is written under the lock, before
 // it is published, and only once: see the head of this file.

@@ -19,8 +19,8 @@ const MIN_ALIGNED: usize = 4 << 10;
 #[cfg(all(target_os = "linux", not(miri)))]
 const MIN_MAPPING: usize = 512 << 10;
 
-/// The buckets of a table of a fixed size, zeroed at first: words that are aligned within memory from
-/// the allocator or from a mapping.
+/// The buckets of a table of a fixed size, zeroed at first: words that are aligned within memory
+/// from the allocator or from a mapping.
 ///
 /// The allocator is not told the alignment. If it were asked for a larger alignment than its own,
 /// std's system allocator on Unix would take memory and clear it, which touches every page. So this

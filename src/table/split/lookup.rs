@@ -63,8 +63,8 @@ impl<P: Payload> GrowingSpace<P> {
         }
     }
 
-    /// Loads the word of a location, by `load` of its bucket, an Acquire. Begins at a place that the
-    /// side had. Returns `None` if the side is not known far enough.
+    /// Loads the word of a location, by `load` of its bucket, an Acquire. Begins at a place that
+    /// the side had. Returns `None` if the side is not known far enough.
     ///
     /// The level in the word decides: if the bucket has been split since, the next bit of the
     /// extension tells whether this is still the location, or the child is.

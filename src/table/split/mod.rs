@@ -166,14 +166,13 @@
 //! # What a thread that stops can hold up
 //!
 //! Lookups wait for nobody. Nor do inserts that find room, with one exception: one that must commit
-//! memory waits for a thread that has stopped while it publishes some, or with a cap on memory, while
-//! the system provides it. A thread that stops while it
-//! splits a bucket holds the stripe of a group: until it goes on, operations that need this stripe
-//! wait (as for any thread that stops with a lock held), the size does not pass this bucket, and
-//! once all others of the round are split, no further round begins. Inserts then fill what room
-//! there is. The child that it may have written is out of reach. In a table whose slots expire, a
-//! thread that stops while its insert sweeps holds up other sweeps, and so the next generation,
-//! clears, and copies.
+//! memory waits for a thread that has stopped while it publishes some, or with a cap on memory,
+//! while the system provides it. A thread that stops while it splits a bucket holds the stripe of a
+//! group: until it goes on, operations that need this stripe wait (as for any thread that stops
+//! with a lock held), the size does not pass this bucket, and once all others of the round are
+//! split, no further round begins. Inserts then fill what room there is. The child that it may have
+//! written is out of reach. In a table whose slots expire, a thread that stops while its insert
+//! sweeps holds up other sweeps, and so the next generation, clears, and copies.
 
 mod address;
 mod alike;

@@ -71,7 +71,8 @@ fn most_alike_is_the_largest_count() {
             let limits = Limits { buckets: first << 2, load: 230 };
             let table = GrowingTable::new::<L>(first, limits, 8, (false, false)).expect("memory");
             for key in 0..items {
-                // Several copies of some of them, on either side. What finds no room may be refused.
+                // Several copies of some of them, on either side. What finds no room may be
+                // refused.
                 let Item { sides: [first, second] } =
                     table.growth().item::<L>(mix(key as u64, seed));
                 for sides in &[[first, second], [second, first], [first, second]][..=(key % 3)] {

@@ -166,7 +166,8 @@ fn values_and_generations_of_forged_bytes_do_no_harm() {
     forged::<GrowingExpiringSets>(|view| later(view, &keys));
 }
 
-/// All words have a level that no bucket has, too high or too low: each lookup follows it, and ends.
+/// All words have a level that no bucket has, too high or too low: each lookup follows it, and
+/// ends.
 #[test]
 fn lookups_in_a_table_of_impossible_levels_end() {
     // The numbers of children go beyond the last possible one if there are many buckets.

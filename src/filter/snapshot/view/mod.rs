@@ -176,9 +176,9 @@ impl<G: Growth, S: BuildHasher + Clone> View<'_, Expiring, G, S> {
     /// [`tick`](Filter::tick). It finds what the saved filter would find if nothing had been
     /// inserted since, and [`advance_to`](Filter::advance_to) had been called.
     ///
-    /// This takes about a microsecond where a view copies nothing. No time passes for a view by itself, so call it as often as
-    /// you would call `tick`. (A view of a moment before the save is one of the save: what had
-    /// expired is not found.)
+    /// This takes about a microsecond where a view copies nothing. No time passes for a view by
+    /// itself, so call it as often as you would call `tick`. (A view of a moment before the save is
+    /// one of the save: what had expired is not found.)
     ///
     /// # Errors
     /// [`LoadError::OutOfMemory`].
