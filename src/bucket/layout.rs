@@ -1,6 +1,6 @@
 //! The layouts by name: what a user chooses.
 
-use super::{BucketLayout, with_layout};
+use super::{BucketLayout, leveled::LEVEL_SHIFT, with_layout};
 
 /// How a bucket of 64 bits is divided: slots × bits of a fingerprint.
 ///
@@ -132,12 +132,9 @@ pub(crate) struct Splitting {
 }
 
 impl Splitting {
-    /// Bits of a word that hold slots. The others hold the bucket's level.
-    const SLOT_BITS: u32 = 60;
-
     /// The numbers with this many slots, bits of a core, and bits of a value.
     const fn new(slots: u32, core: u32, value_bits: u8) -> Self {
-        let width = Self::SLOT_BITS / slots;
+        let width = LEVEL_SHIFT / slots;
         Self { slots, width, longest_tail: width - 1 - core - value_bits as u32 }
     }
 }

@@ -24,7 +24,7 @@
 use super::Lanes;
 
 /// The position of the level in a word. Slots are below it.
-const LEVEL_SHIFT: u32 = 60;
+pub const LEVEL_SHIFT: u32 = 60;
 /// The bits of all slots.
 const SLOTS_MASK: u64 = (1 << LEVEL_SHIFT) - 1;
 /// The highest level: there are 15 doublings.

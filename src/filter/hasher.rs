@@ -9,6 +9,8 @@ use core::{
 
 use rapidhash::v3::{RapidSecrets, rapidhash_v3_inline};
 
+use crate::table::mix;
+
 /// A hasher that is made from a seed, so that a filter that is loaded makes it again from the seed
 /// in its snapshot.
 ///
@@ -284,8 +286,5 @@ pub(crate) fn hasher_seed(seed: u64) -> u64 {
 
 /// Derives an independent seed for each stream from one seed (`SplitMix64`, Steele et al. 2014).
 fn derive_seed(seed: u64, stream: u64) -> u64 {
-    let mut z = seed.wrapping_add((stream + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
+    mix((stream + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(seed), 0)
 }

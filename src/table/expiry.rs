@@ -1,8 +1,43 @@
 //! The steps of tables whose slots expire, written once for tables of a fixed size and for those
 //! that grow: see `clock.rs`, which has the protocol.
 
-use super::{Aged, Clock, MarkedSlot, Seen, Space, Table, Words, marked};
-use crate::InsertError;
+use super::{Clock, Generations, MarkedSlot, Payload, Seen, Space, Table, Words, marked};
+use crate::{InsertError, bucket::BucketLayout};
+
+/// The payload of tables whose values are stamps: see [`Generations`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Aged {
+    stamp_bits: u32,
+    window: u32,
+    /// The generation in which a new table starts.
+    start: u64,
+}
+
+impl Aged {
+    /// Stamps of this many bits. Slots are visible up to the age `window`, at most
+    /// `2^stamp_bits - 3`. A new table starts in the generation `start`, at least `window`.
+    #[must_use]
+    pub fn new(stamp_bits: u32, window: u32, start: u64) -> Self {
+        debug_assert!(window <= (1_u32 << stamp_bits) - 3);
+        Self { stamp_bits, window, start }
+    }
+}
+
+impl Payload for Aged {
+    type Clock = Generations;
+    type Probe = ();
+
+    fn probe<L: BucketLayout>(&self) {}
+
+    fn clock(&self, stripes: usize, grows: Option<u64>) -> Option<Generations> {
+        Generations::new(self.start, (self.window, self.stamp_bits), stripes, grows)
+    }
+
+    #[inline]
+    fn value_bits(&self) -> u32 {
+        self.stamp_bits
+    }
+}
 
 impl<S: Space<Payload = Aged>> Table<S> {
     /// Adds a copy of an item that is visible for `life` generations, at most the window. Returns

@@ -296,6 +296,7 @@ pub use clock::Generations;
 pub(crate) use clock::MAX_STAMPS;
 pub(crate) use clock::stamp_bits;
 pub use counter::ShardedCounter;
+pub use expiry::Aged;
 pub(crate) use fixed::table_bytes;
 pub use fixed::{
     Addressing, FixedSpace, FixedTable, INTERLEAVED, KeyProbe, MAX_BUCKETS, Move, Pair,
@@ -316,7 +317,7 @@ pub(crate) use memory::{
 };
 pub use merge::{MergeRefusal, Merged};
 pub use mix::mix;
-pub use payload::{Aged, Bare, Payload, Valued};
+pub use payload::{Bare, Payload};
 use prefetch::prefetch;
 use remove::Gone;
 pub use schedule::ClockState;
@@ -333,7 +334,7 @@ pub(crate) use stripes::MAX_STRIPES;
 pub use stripes::Version;
 pub use stripes::{AllStripes, Stripe, StripeGuard, Stripes};
 pub use time::Clock;
-pub use values::Candidates;
+pub use values::{Candidates, Valued};
 
 /// Buckets, stripes, and the protocol's steps on them. The space decides at compile time whether
 /// the table grows.

@@ -74,7 +74,40 @@
 //! argument for limits holds for keys. `get_or_insert` decides under the lock, as `insert_unique`
 //! does. If it compared the values too, two calls with different values would both add the item.
 
-use super::{Payload, Space, Table, Words, marked};
+use super::{KeyProbe, Payload, Space, Table, Words, marked};
+use crate::bucket::BucketLayout;
+
+/// The payload of tables with values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Valued {
+    value_bits: u32,
+}
+
+impl Valued {
+    /// Values of this many bits, at most 16.
+    #[must_use]
+    pub fn new(value_bits: u32) -> Self {
+        Self { value_bits }
+    }
+}
+
+impl Payload for Valued {
+    type Clock = ();
+    type Probe = KeyProbe;
+
+    fn probe<L: BucketLayout>(&self) -> KeyProbe {
+        KeyProbe::new::<L>(self.value_bits)
+    }
+
+    fn clock(&self, _stripes: usize, _grows: Option<u64>) -> Option<()> {
+        Some(())
+    }
+
+    #[inline]
+    fn value_bits(&self) -> u32 {
+        self.value_bits
+    }
+}
 
 /// Largest number of slots of a pair, in layouts with values.
 pub const MAX_CANDIDATES: usize = 12;

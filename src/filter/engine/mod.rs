@@ -93,20 +93,17 @@ mod splitting;
 use core::marker::Sized as Saved;
 use core::time::Duration;
 
+use super::builder::Settings;
 #[cfg(feature = "std")]
 use super::snapshot::Saved;
-use super::{
-    builder::Settings,
-    kind::{Expiring, Fixed, Growing, Map, Set},
-};
 #[cfg(guira_vectors)]
 use crate::table::{ContainsOne, split::GrowingTable};
 use crate::{
     BuildError, InsertError, Layout,
     batch_error::Failed,
     table::{
-        Aged, Answers, Bare, ClockState, Hashes, Kernel, MAX_READING, Merged, Payload,
-        ShardedCounter, Space, Table, Valued, Words, split::Shrinking,
+        Answers, ClockState, Hashes, Kernel, MAX_READING, Merged, Payload, ShardedCounter, Space,
+        Table, Words, split::Shrinking,
     },
 };
 pub(super) use expiring::ExpiringEngine;
@@ -115,8 +112,8 @@ pub(super) use map::MapEngine;
 pub(super) use set::SetEngine;
 pub use splitting::SplittingEngine;
 
-/// What the library alone knows of the contents of a filter. The engine is chosen here, at compile
-/// time.
+/// What the library alone knows of the contents of a filter. The engine is chosen by it, at compile
+/// time: see `kind.rs`.
 #[expect(private_bounds, reason = "sealed")]
 pub trait Contents: 'static {
     /// The engine of filters with these contents.
@@ -140,37 +137,6 @@ pub trait Growth: 'static {
     type Map: MapEngine;
     /// The engine of filters whose items expire.
     type Expiring: ExpiringEngine;
-}
-
-impl Contents for Set {
-    type Engine<G: Growth> = G::Set;
-    const NUMBER: u8 = 0;
-}
-
-impl Contents for Map {
-    type Engine<G: Growth> = G::Map;
-    const NUMBER: u8 = 1;
-    const DEFAULT_VALUE_BITS: Option<u32> = Some(8);
-}
-
-impl Contents for Expiring {
-    type Engine<G: Growth> = G::Expiring;
-    const NUMBER: u8 = 2;
-    const DEFAULT_WINDOW: Option<u32> = Some(13);
-}
-
-impl Growth for Fixed {
-    const GROWS: bool = false;
-    type Set = FixedEngine<Bare>;
-    type Map = FixedEngine<Valued>;
-    type Expiring = FixedEngine<Aged>;
-}
-
-impl Growth for Growing {
-    const GROWS: bool = true;
-    type Set = SplittingEngine;
-    type Map = SplittingEngine<Valued>;
-    type Expiring = SplittingEngine<Aged>;
 }
 
 /// What the slots of a table hold beside fingerprints, and what engines know of it.

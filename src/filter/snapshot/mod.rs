@@ -20,15 +20,15 @@ use std::io::{self, Write};
 
 use super::{
     Filter,
-    engine::{Content, Engine},
+    engine::Engine,
     hasher_check::hasher_check,
-    kind::{Contents, Growth},
+    kind::{Contents, Growth, NAMES},
 };
 #[cfg(guira_in_place)]
 use crate::table::Borrowed;
 use crate::{
     BuildError,
-    table::{Aged, Bare, LoaderMemory, Valued, advise_huge_pages},
+    table::{LoaderMemory, advise_huge_pages},
 };
 pub use dump::Dump;
 pub(super) use encode::Words;
@@ -38,9 +38,6 @@ use header::Header;
 pub(super) use header::{Form, field};
 pub use loader::Loader;
 pub use view::View;
-
-/// The names of filters, by the numbers of their contents and of their growth.
-const NAMES: [[&str; 2]; 3] = [Bare::NAMES, Valued::NAMES, Aged::NAMES];
 
 /// What snapshots need of an engine.
 pub(crate) trait Saved: Sized {

@@ -8,7 +8,7 @@ use arrayvec::ArrayVec;
 use super::{Addressing, Payload};
 use crate::{
     bucket::{BucketLayout, Fingerprint, MAX_SLOTS},
-    table::stats::RelocationCount,
+    table::{mix::SCATTER, stats::RelocationCount},
 };
 
 /// Largest number of buckets whose fingerprints are followed to their alternate buckets (Fan et al.
@@ -297,5 +297,5 @@ impl<const REACH: usize, const PLACES: usize> Search<REACH, PLACES> {
 
 /// The place at which the probe sequence of a bucket starts in the set of visited buckets.
 fn first_place(bucket: u32, mask: usize) -> usize {
-    (bucket.wrapping_mul(0x9e37_79b1) >> 16) as usize & mask
+    (bucket.wrapping_mul(SCATTER[0]) >> 16) as usize & mask
 }

@@ -18,13 +18,14 @@ use super::{
     ways::{Lookup, Outcome},
 };
 use crate::{
-    bucket::{GrowingLayout, leveled::MAX_LEVEL},
+    bucket::{
+        GrowingLayout,
+        leveled::{LEVEL_SHIFT, MAX_LEVEL},
+    },
     sync::Word,
     table::{batch::is_cached, split::Size},
 };
 
-/// The position of the level in a word.
-pub(super) const LEVEL_SHIFT: u32 = 60;
 /// The level of a word.
 pub(super) const LEVEL: u64 = u64::MAX << LEVEL_SHIFT;
 

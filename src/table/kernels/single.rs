@@ -5,12 +5,9 @@
 use core::arch::x86_64::*;
 use core::marker::PhantomData;
 
-use super::{
-    Kernel, Stripe,
-    growing::{LEVEL, LEVEL_SHIFT},
-};
+use super::{Kernel, Stripe, growing::LEVEL};
 use crate::{
-    bucket::GrowingLayout,
+    bucket::{GrowingLayout, leveled::LEVEL_SHIFT},
     sync::{
         Word,
         vector::{load_both, load_both_at},
