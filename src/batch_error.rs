@@ -238,12 +238,12 @@ impl fmt::Display for InsertBatchError {
         let count = |wanted| self.failures().filter(|&(_, reason)| reason == wanted).count();
         let full = count(InsertError::Full);
         let copies = count(InsertError::TooManyCopies);
-        let items = self.failures().len();
-        let noun = if items == 1 { "item" } else { "items" };
+        let (items, tried) = (self.failures().len(), self.tried);
+        let of = if self.is_complete() { "the batch's" } else { "the batch's first" };
         write!(
             f,
-            "{items} {noun} of the batch could not be inserted (filter full: {full}, \
-             too many copies: {copies}"
+            "{items} of {of} {tried} items could not be inserted (filter full: {full}, too many \
+             copies: {copies}"
         )?;
         let rare = [
             ("value too large", InsertError::ValueTooLarge),
@@ -257,12 +257,11 @@ impl fmt::Display for InsertBatchError {
                 count => write!(f, ", {name}: {count}")?,
             }
         }
-        f.write_str(")")?;
-        if self.is_complete() {
-            return Ok(());
-        }
-        let tried = self.tried;
-        write!(f, "; out of memory to list more, so only the first {tried} were tried")
+        f.write_str(if self.is_complete() {
+            "): `failures` lists them"
+        } else {
+            "), and there was no memory to list more: free some, and insert the others"
+        })
     }
 }
 
@@ -284,7 +283,7 @@ mod tests {
             let list = List::Few(Few::new(&failures, tried));
             let error = InsertBatchError { list, added: 7, tried };
             assert!(error.failures().eq(failures), "{last}");
-            assert!(!error.is_complete() && error.to_string().contains("only the first"));
+            assert!(!error.is_complete() && error.to_string().ends_with("insert the others"));
         }
     }
 }

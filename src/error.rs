@@ -59,13 +59,33 @@ pub enum InsertError {
 impl fmt::Display for InsertError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Full => "the filter is full: no empty slot is within reach, and it cannot grow",
-            Self::OutOfMemory => "the system refused the memory for the filter to grow",
-            Self::MaxCapacity => "the filter is full: it has reached its `max_capacity`",
-            Self::FullyGrown => "the filter is full: it has been doubled as often as it can be",
-            Self::TooManyCopies => "the item's buckets hold too many copies of it",
-            Self::ValueTooLarge => "the value has more bits than the values of the map",
-            Self::InvalidLife => "an item lives for at least one generation and at most the window",
+            Self::Full => {
+                "the filter is full: build it with a larger `capacity`, or raise the `max_bytes` \
+                 of one that grows"
+            }
+            Self::OutOfMemory => {
+                "the filter is full, and the system refused the memory for it to grow: free some, \
+                 and insert the item again"
+            }
+            Self::MaxCapacity => {
+                "the filter is full and has reached its `max_capacity`: build it with a larger one"
+            }
+            Self::FullyGrown => {
+                "the filter is full and has 32,768 times its first buckets, or 2^32: build it with \
+                 a larger `capacity`"
+            }
+            Self::TooManyCopies => {
+                "the filter takes no further copy of this item: use `insert_unique` if one copy is \
+                 enough"
+            }
+            Self::ValueTooLarge => {
+                "the value has more bits than the map's `value_bits`: build the map with more, 16 \
+                 at most"
+            }
+            Self::InvalidLife => {
+                "an item lives for at least 1 generation and at most the filter's `window`: pass \
+                 such a life"
+            }
         })
     }
 }
@@ -162,46 +182,61 @@ pub enum BuildError {
 impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Self::NoCapacity => f.write_str("no capacity was given"),
-            Self::CapacityTooLarge { capacity, layout } => {
-                write!(f, "{capacity} items need more than 2^32 buckets of {layout:?}")
-            }
-            Self::MaxCapacityTooLow { max_capacity: max, capacity } => write!(
+            Self::NoCapacity => f.write_str("the builder has no capacity: call `capacity`"),
+            Self::CapacityTooLarge { capacity, layout } => write!(
                 f,
-                "the largest capacity of {max} items is smaller than the capacity of {capacity}"
+                "{capacity} items need more than 2^32 buckets of {layout:?}: deal them to several \
+                 filters"
             ),
-            Self::OutOfMemory { bytes } => write!(f, "the system refused {bytes} bytes of memory"),
-            Self::ZeroMaxCopies => f.write_str("the limit on copies must be at least one"),
-            Self::ZeroWriters => f.write_str("the expected writers must be at least one"),
-            Self::MemoryCapTooLow { max_bytes, needed } => {
-                write!(f, "the filter needs {needed} bytes, more than the cap of {max_bytes} bytes")
+            Self::MaxCapacityTooLow { max_capacity, capacity } => write!(
+                f,
+                "the `max_capacity` is {max_capacity} items and the `capacity` {capacity}: raise \
+                 the one or lower the other"
+            ),
+            Self::OutOfMemory { bytes } => write!(
+                f,
+                "the system refused {bytes} bytes of memory: free some, or lower the `capacity`"
+            ),
+            Self::ZeroMaxCopies => {
+                f.write_str("`max_copies` is 0: pass at least 1, or leave it out for no limit")
             }
+            Self::ZeroWriters => {
+                f.write_str("`writers` is 0: pass at least 1, or leave it out for the default")
+            }
+            Self::MemoryCapTooLow { max_bytes, needed } => write!(
+                f,
+                "the filter needs {needed} bytes and its `max_bytes` is {max_bytes}: raise it, or \
+                 lower the `capacity`"
+            ),
             Self::InvalidRate(rate) => {
-                write!(f, "a false-positive rate must be above 0 and below 1, not {rate}")
+                write!(f, "the false-positive rate is {rate}: pass one above 0 and below 1")
             }
             Self::RateTooLow { target, lowest } => write!(
                 f,
-                "a false-positive rate of {target} cannot be met; the lowest possible is {lowest:e}"
+                "no layout reaches a false-positive rate of {target}: pass at least {lowest:e}"
             ),
             Self::InvalidWindow(window) => {
-                write!(f, "a window has 1 to 253 generations, not {window}")
+                write!(f, "the window is {window} generations: pass 1 to 253")
             }
-            Self::InvalidValueBits(bits) => {
-                write!(f, "a value has at most 16 bits, not {bits}")
+            Self::InvalidValueBits(bits) => write!(f, "values have {bits} bits: pass at most 16"),
+            Self::LayoutUnsuitable { layout, value_bits: Some(bits) } => write!(
+                f,
+                "{layout:?} has no values of {bits} bits: pass one that has, or leave the layout \
+                 to the builder"
+            ),
+            Self::LayoutUnsuitable { layout, value_bits: None } => {
+                let reason = match (layout.valued(), layout.splitting()) {
+                    (Some(_), _) => "has values, and the items of this filter have none",
+                    (None, Some(_)) => "is for sets that grow only",
+                    (None, None) => "is not for sets that grow",
+                };
+                write!(f, "{layout:?} {reason}: pass another layout, or leave it to the builder")
             }
-            Self::LayoutUnsuitable { layout, value_bits: Some(bits) } => {
-                write!(f, "{layout:?} is not a layout for values of {bits} bits")
-            }
-            Self::LayoutUnsuitable { layout, value_bits: None } if layout.valued().is_some() => {
-                write!(f, "{layout:?} has values, which the items of this filter do not have")
-            }
-            Self::LayoutUnsuitable { layout, value_bits: None } => match layout.splitting() {
-                Some(_) => write!(f, "{layout:?} is only for sets that grow"),
-                None => write!(f, "{layout:?} is not a layout for sets that grow"),
-            },
-            Self::LayoutMissesRate { layout, target, reached } => {
-                write!(f, "{layout:?} reaches a false-positive rate of {reached:.3e}, not {target}")
-            }
+            Self::LayoutMissesRate { layout, target, reached } => write!(
+                f,
+                "{layout:?} reaches a false-positive rate of {reached:.3e}, not {target}: raise \
+                 the target, or leave the layout to the builder"
+            ),
         }
     }
 }
@@ -261,26 +296,105 @@ pub enum MergeError {
 impl fmt::Display for MergeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Self::Layout { this, other } => {
-                write!(f, "the filters have different layouts: {this:?} and {other:?}")
-            }
-            Self::Buckets { this, other } => {
-                write!(f, "the filters have different numbers of buckets: {this} and {other}")
-            }
-            Self::Seed => f.write_str("the filters have different seeds"),
-            Self::Hasher => f.write_str("the filters have different hashers or hasher seeds"),
+            Self::Layout { this, other } => write!(
+                f,
+                "the filters have the layouts {this:?} and {other:?}: build both with the same one"
+            ),
+            Self::Buckets { this, other } => write!(
+                f,
+                "the filters began with {this} and {other} buckets: build both with the same \
+                 `capacity`"
+            ),
+            Self::Seed => f.write_str(
+                "the filters have different seeds: build both with the same `seed`, or clone one",
+            ),
+            Self::Hasher => f.write_str(
+                "the filters have different hashers: pass both the same one, with the same seed",
+            ),
             Self::Full { fitted, items } => write!(
                 f,
-                "there is not enough room: {fitted} of the {items} items of the other filter fitted"
+                "there is room for {fitted} of the {items} items of the other filter: begin with \
+                 the capacity of the union"
             ),
-            Self::TooManyCopies => {
-                f.write_str("there would be too many copies of an item of the other filter")
-            }
-            Self::OutOfMemory { bytes } => {
-                write!(f, "the system refused memory to merge {bytes} bytes of buckets")
-            }
+            Self::TooManyCopies => f.write_str(
+                "the union would have more copies of an item than the filter takes: raise its \
+                 `max_copies`, or insert each item once",
+            ),
+            Self::OutOfMemory { bytes } => write!(
+                f,
+                "the system refused memory to merge {bytes} bytes of buckets: free some, and merge \
+                 again"
+            ),
         }
     }
 }
 
 impl Error for MergeError {}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use alloc::string::ToString;
+
+    use super::*;
+
+    /// Checks the text of an error. Each is one sentence that says what to do.
+    #[track_caller]
+    pub(crate) fn says(error: &dyn Error, expected: &str) {
+        assert_eq!(error.to_string(), expected);
+        is_advice(error);
+    }
+
+    /// Checks that the text of an error is one sentence, and ends in what to do.
+    #[track_caller]
+    pub(crate) fn is_advice(error: &dyn Error) {
+        let text = error.to_string();
+        let (_, advice) = text.split_once(": ").expect("advice after a colon");
+        assert!(!advice.contains(": ") && !text.contains(". ") && !text.ends_with('.'), "{text}");
+    }
+
+    #[test]
+    fn errors_of_inserts_and_merges_say_what_to_do() {
+        use InsertError::{
+            FullyGrown, InvalidLife, MaxCapacity, OutOfMemory, TooManyCopies, ValueTooLarge,
+        };
+        let full = [InsertError::Full, OutOfMemory, MaxCapacity, FullyGrown];
+        for error in full.into_iter().chain([TooManyCopies, ValueTooLarge, InvalidLife]) {
+            is_advice(&error);
+        }
+        for error in [MergeError::Seed, MergeError::Hasher, MergeError::TooManyCopies] {
+            is_advice(&error);
+        }
+        says(
+            &MergeError::OutOfMemory { bytes: 4_096 },
+            "the system refused memory to merge 4096 bytes of buckets: free some, and merge again",
+        );
+    }
+
+    #[test]
+    fn errors_of_builders_say_what_to_do() {
+        let layout = Layout::Plain4x16;
+        says(
+            &BuildError::CapacityTooLarge { capacity: 99, layout },
+            "99 items need more than 2^32 buckets of Plain4x16: deal them to several filters",
+        );
+        says(
+            &BuildError::OutOfMemory { bytes: 4_096 },
+            "the system refused 4096 bytes of memory: free some, or lower the `capacity`",
+        );
+        says(
+            &BuildError::InvalidRate(1.5),
+            "the false-positive rate is 1.5: pass one above 0 and below 1",
+        );
+        says(
+            &BuildError::RateTooLow { target: 1e-9, lowest: 1.25e-6 },
+            "no layout reaches a false-positive rate of 0.000000001: pass at least 1.25e-6",
+        );
+        says(&BuildError::InvalidWindow(254), "the window is 254 generations: pass 1 to 253");
+        says(&BuildError::InvalidValueBits(17), "values have 17 bits: pass at most 16");
+        says(
+            &BuildError::LayoutMissesRate { layout, target: 1e-5, reached: 1.17e-4 },
+            "Plain4x16 reaches a false-positive rate of 1.170e-4, not 0.00001: raise the target, \
+             or leave the layout to the builder",
+        );
+    }
+}

@@ -33,6 +33,7 @@
 //! | keys that are forgotten after a while | [`ExpiringFilter`] | [`GrowingExpiringFilter`] |
 //!
 //! All of them are names for [`Filter<C, G, S>`](Filter): its contents, its growth, its hasher.
+//! [`docs::choice`] says when another crate is better.
 //!
 //! # Conventions
 //!

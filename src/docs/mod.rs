@@ -1,5 +1,5 @@
-//! Guides: caches and stores, design, expiry, limits, saving, the snapshot format, speed, and
-//! verification.
+//! Guides: caches and stores, the choice of a filter, design, expiry, limits, saving, the snapshot
+//! format, speed, and verification.
 
 macro_rules! guides {
     ($($name:ident)*) => {$(
@@ -8,4 +8,4 @@ macro_rules! guides {
     )*};
 }
 
-guides!(caches design expiry limits saving snapshots speed verification);
+guides!(caches choice design expiry limits saving snapshots speed verification);

@@ -162,7 +162,8 @@ fn rates_that_a_growing_filter_cannot_meet() {
 fn capacities_that_a_growing_filter_cannot_have() {
     let builder = || GrowingFilter::builder().capacity(1_000);
     let low = error(builder().max_capacity(999));
-    let expected = "the largest capacity of 999 items is smaller than the capacity of 1000";
+    let expected = "the `max_capacity` is 999 items and the `capacity` 1000: raise the one or lower \
+                    the other";
     assert_eq!(low.to_string(), expected);
     assert!(matches!(low, BuildError::MaxCapacityTooLow { max_capacity: 999, .. }));
     assert!(builder().max_capacity(1_000).build().is_ok());

@@ -109,7 +109,9 @@ fn filters_that_differ_are_refused<K: Merges>() {
     let of_layout = settings::<K>(1_000, other.expect("a layout"), 7).build().unwrap();
     let error = refused::<K>(&target, &of_layout);
     let [this, other] = [target.layout(), of_layout.layout()];
-    let expected = format!("the filters have different layouts: {this:?} and {other:?}");
+    let expected = format!(
+        "the filters have the layouts {this:?} and {other:?}: build both with the same one"
+    );
     assert_eq!(error.to_string(), expected);
     assert!(matches!(error, MergeError::Layout { .. }));
 
@@ -118,15 +120,16 @@ fn filters_that_differ_are_refused<K: Merges>() {
     let MergeError::Buckets { this, other, .. } = error else { panic!("{error:?}") };
     let slots = u64::from(target.layout().slots_per_bucket());
     assert_eq!([this, other], [&target, &larger].map(|filter| filter.slots() as u64 / slots));
-    let expected = format!("the filters have different numbers of buckets: {this} and {other}");
+    let expected = format!(
+        "the filters began with {this} and {other} buckets: build both with the same `capacity`"
+    );
     assert_eq!(error.to_string(), expected);
 
     let other = builder::<K>().capacity(1_000).seed(8).build().unwrap();
     let error = refused::<K>(&target, &other);
-    assert_eq!(
-        (error, error.to_string()),
-        (MergeError::Seed, "the filters have different seeds".into())
-    );
+    let expected =
+        "the filters have different seeds: build both with the same `seed`, or clone one";
+    assert_eq!((error, error.to_string().as_str()), (MergeError::Seed, expected));
 
     // Of one type, but with other seeds.
     let other = builder::<K>().capacity(1_000).hasher(StableHashBuilder::from_seed(9));
@@ -168,7 +171,8 @@ fn check_refusal<K: Merges>(capacity: usize, here: u64, there: u64) {
     assert_eq!(items, source.len() as u64);
     assert!(fitted > 0 || K::GROWS, "a test in which something is undone");
     let expected = format!(
-        "there is not enough room: {fitted} of the {items} items of the other filter fitted"
+        "there is room for {fitted} of the {items} items of the other filter: begin with the \
+         capacity of the union"
     );
     assert_eq!(error.to_string(), expected);
     assert_eq!((counts::<K>(&target, 2 * keys), target.len()), (before, len));
@@ -193,7 +197,7 @@ fn a_refusal_because_of_copies_changes_nothing<K: Merges>() {
     assert_eq!((before[50], before[150], before[250]), (2, 3, 1));
     let error = target.merge(&source).expect_err("more than three copies");
     assert_eq!(error, MergeError::TooManyCopies);
-    assert!(error.to_string().contains("too many copies"));
+    assert!(error.to_string().contains("more copies of an item"));
     assert_eq!((counts::<K>(&target, 1_000), target.len()), (before, 600));
     // The limit is that of the filter that is added to.
     let before = source.len();

@@ -139,7 +139,7 @@ fn a_batch_ends_when_its_failures_take_no_memory<K: Kind>() {
         let listed = error.failures().len();
         assert!(listed > 0 && (limit > 0 || listed <= 17), "{listed}");
         assert!(error.failures().all(|(_, reason)| reason == InsertError::Full));
-        assert!(error.to_string().contains("tried") != error.is_complete(), "{error}");
+        assert!(error.to_string().contains("no memory") != error.is_complete(), "{error}");
         assert_eq!(error, error.clone());
 
         let filter = build();

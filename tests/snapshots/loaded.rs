@@ -228,7 +228,7 @@ fn other_kinds_are_refused<K: Kind>() {
             Ok(_) => assert_eq!(saved, expected),
             Err(error) => assert_eq!(
                 error.to_string(),
-                format!("the snapshot is of the type {saved}, not {expected}")
+                format!("the snapshot is of the type {saved}, not {expected}: load it as {saved}")
             ),
         }
     }

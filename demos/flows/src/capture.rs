@@ -88,14 +88,12 @@ impl Packet {
     }
 }
 
-/// Link type of a network interface, and ticks of its clock in a second.
-type Interface = (Linktype, u64);
-
 /// Returns the link type of the packet in a block, its time in microseconds, and its bytes.
-/// `interfaces` are those described so far: one in a pcap file, any number in a section of pcapng.
+/// `interfaces` are those described so far, one in a pcap file, any number in a section of pcapng:
+/// the link type, and the ticks of the clock in a second.
 fn packet<'a>(
     block: &'a PcapBlockOwned<'_>,
-    interfaces: &mut Vec<Interface>,
+    interfaces: &mut Vec<(Linktype, u64)>,
 ) -> Result<Option<(Linktype, u64, &'a [u8])>> {
     let (interface, seconds, ticks, data) = match block {
         PcapBlockOwned::LegacyHeader(header) => {
@@ -114,8 +112,6 @@ fn packet<'a>(
             let ticks = u64::from(packet.ts_high) << 32 | u64::from(packet.ts_low);
             (packet.if_id as usize, 0, ticks, packet.packet_data())
         }
-        // It has no time of its own.
-        PcapBlockOwned::NG(Block::SimplePacket(packet)) => (0, 0, 0, packet.packet_data()),
         PcapBlockOwned::NG(block) => {
             if matches!(block, Block::SectionHeader(_)) {
                 interfaces.clear();

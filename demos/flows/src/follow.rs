@@ -1,5 +1,13 @@
 //! Follows the flows of a capture: a dealer passes each packet to the thread that owns its flow,
-//! which it finds in a map that all threads share.
+//! which it finds in a map that all threads share. A flow is a two-way 5-tuple.
+//!
+//! - The dealer looks up the flows of a batch together. A flow that is not in the map gets the owner
+//!   with the fewest packets so far. From then on, its owner must find its own number in the map.
+//!   Anything else is a *false negative*. To notice it, owners keep an exact record.
+//! - A new flow that gets the number of another one is a *false positive*, and shares its owner.
+//! - The owner removes a flow that ends: with a FIN from both sides, an RST, or a minute of silence.
+//!   Its next packet starts it anew. A packet that was dealt before is *late*: it starts the flow
+//!   anew at the same owner, but not in the map.
 
 use std::{
     collections::{HashMap, HashSet, hash_map::Entry},
@@ -7,11 +15,10 @@ use std::{
     path::Path,
     sync::mpsc::{SyncSender, sync_channel},
     thread,
-    time::{Duration, Instant},
 };
 
 use anyhow::{Context, Result};
-use derive_more::Add;
+use derive_more::{Add, Sum};
 use guira::CuckooMap;
 
 use crate::capture::{self, CLOSED, FlowKey, Packet, SECOND};
@@ -27,9 +34,11 @@ const MAX_WAITING: usize = 16;
 /// Packets that the dealer records for the replay. It bounds the memory that the replay needs.
 const MAX_RECORDED: usize = 1 << 16;
 
-/// A packet on its way to a thread, and whether the dealer inserted the flow into the map, with
-/// this thread's id. Otherwise it found the id there.
+/// A packet on its way to a thread, and whether the dealer inserted this thread's id for the flow.
+/// Otherwise it found the id in the map.
 type Dealt = (Packet, bool);
+/// Packets that a thread is passed, and the time at which they were dealt.
+type Share = (Vec<Dealt>, u64);
 
 /// An owner's record of a live flow.
 #[derive(Default)]
@@ -43,7 +52,7 @@ struct Flow {
 }
 
 /// What an owner counted, or all of them.
-#[derive(Add, Default)]
+#[derive(Add, Clone, Copy, Default, Sum)]
 pub struct Tally {
     pub packets: u64,
     /// Lives of flows.
@@ -60,8 +69,6 @@ pub struct Tally {
     pub max_live: u64,
     /// Live flows that the map did not have, or had with the id of another thread.
     pub false_negatives: u64,
-    /// Time spent on packets, without waiting for them.
-    pub busy: Duration,
 }
 
 /// The flows of one thread: an exact record beside the map that all threads share.
@@ -84,15 +91,13 @@ impl<'a> Owner<'a> {
 
     /// Follows the flows until no more batches come, and then removes those that are left. Each
     /// batch comes with the time at which it was dealt.
-    fn run(mut self, batches: impl IntoIterator<Item = (Vec<Dealt>, u64)>) -> Self {
+    fn run(mut self, batches: impl IntoIterator<Item = Share>) -> Self {
         for (batch, now) in batches {
-            let start = Instant::now();
             for dealt in batch {
                 self.end_idle(dealt.0.time);
                 self.take(dealt);
             }
             self.end_idle(now);
-            self.tally.busy += start.elapsed();
         }
         self.tally.left = self.live.len() as u64;
         for (key, flow) in mem::take(&mut self.live) {
@@ -157,15 +162,17 @@ impl<'a> Owner<'a> {
     }
 }
 
-/// Packets on their way to a thread, and the time at which they were dealt.
-type Sender = SyncSender<(Vec<Dealt>, u64)>;
-
 /// Passes each packet of a batch to the thread that the map names. A flow that the map does not
 /// have is inserted, with the thread that was `dealt` the fewest packets.
 ///
 /// A new flow that finds the item of another one shares its thread. It has no item, so nobody
 /// removes one for it. When the other flow has ended, its next packet is dealt as a first one.
-fn deal(map: &CuckooMap, threads: &[Sender], dealt: &mut [u64], batch: &[Packet]) -> Result<()> {
+fn deal(
+    map: &CuckooMap,
+    threads: &[SyncSender<Share>],
+    dealt: &mut [u64],
+    batch: &[Packet],
+) -> Result<()> {
     let keys: Vec<FlowKey> = batch.iter().map(|packet| packet.flow).collect();
     let mut ids = vec![None; keys.len()];
     map.get_batch(&keys, &mut ids);
@@ -175,8 +182,7 @@ fn deal(map: &CuckooMap, threads: &[Sender], dealt: &mut [u64], batch: &[Packet]
         if id.is_none() {
             // An earlier packet of the batch may have inserted the flow.
             let found = map.insert_unique(&packet.flow, idlest as u16);
-            let advice = || format!("--capacity must be above {}", map.capacity());
-            id = found.with_context(advice)?.found();
+            id = found.context("there are too many live flows")?.found();
         }
         let owner = id.map_or(idlest, usize::from);
         dealt[owner] += 1;
@@ -193,15 +199,14 @@ fn deal(map: &CuckooMap, threads: &[Sender], dealt: &mut [u64], batch: &[Packet]
 /// What a run over the capture leaves behind.
 #[derive(Default)]
 pub struct Followed {
+    /// Packets of the capture, those outside of flows among them.
     pub packets: u64,
     /// The first packets of flows, in the order of the capture.
     pub recorded: Vec<Packet>,
-    /// The most packets that a thread was dealt.
-    pub max_dealt: u64,
     /// Number of distinct flows.
     pub flows: usize,
-    /// The sum over all threads.
-    pub total: Tally,
+    /// What each thread counted.
+    pub owners: Vec<Tally>,
 }
 
 /// Reads the capture while the threads follow the flows.
@@ -234,8 +239,7 @@ pub fn follow(path: &Path, map: &CuckooMap, threads: usize) -> Result<Followed> 
         for owner in owners {
             let owner = owner.join().expect("no panic");
             flows.extend(owner.distinct);
-            followed.max_dealt = followed.max_dealt.max(owner.tally.packets);
-            followed.total = mem::take(&mut followed.total) + owner.tally;
+            followed.owners.push(owner.tally);
         }
         Ok(Followed { flows: flows.len(), ..followed })
     })
@@ -255,9 +259,11 @@ mod tests {
             let builder = CuckooMap::builder().capacity(10_000).false_positive_rate(1e-8);
             let map = builder.value_bits(2).build().unwrap();
             let followed = follow(SHIPPED.as_ref(), &map, threads).unwrap();
-            let Followed { packets, recorded, max_dealt, flows, total, .. } = followed;
+            let Followed { packets, ref recorded, flows, .. } = followed;
             assert_eq!((packets, recorded.len(), flows, map.len()), (4709, 4699, 257, 0));
-            let Tally { started, late, closed, idled, left, .. } = total;
+            let total @ Tally { started, late, closed, idled, left, .. } =
+                followed.owners.iter().copied().sum();
+            let max_dealt = followed.owners.iter().map(|owner| owner.packets).max().unwrap();
             assert_eq!((total.packets, total.false_positives, total.false_negatives), (4699, 0, 0));
             // How many packets are late is a matter of timing. So is, with several threads, where
             // such a flow goes on.
@@ -275,8 +281,8 @@ mod tests {
         // Fingerprints of 8 bits in a small table: many flows of the capture are aliases.
         let layout = Layout::with_values(6, 2).unwrap();
         let map = CuckooMap::builder().capacity(300).layout(layout).seed(1).build().unwrap();
-        let Tally { false_positives, false_negatives, .. } =
-            follow(SHIPPED.as_ref(), &map, 3).unwrap().total;
+        let owners = follow(SHIPPED.as_ref(), &map, 3).unwrap().owners;
+        let Tally { false_positives, false_negatives, .. } = owners.into_iter().sum();
         assert!((1..40).contains(&false_positives), "{false_positives}");
         assert_eq!((false_negatives, map.len()), (0, 0));
     }

@@ -102,46 +102,68 @@ impl fmt::Display for LoadError {
         match self {
             // The source tells what went wrong.
             Self::Io(_) => f.write_str("the snapshot could not be read"),
-            Self::NotASnapshot => f.write_str("the bytes are not a snapshot of a filter"),
-            Self::UnknownVersion(version) => {
-                write!(f, "the snapshot has version {version}, which this release does not know")
+            Self::NotASnapshot => {
+                f.write_str("the bytes are not a snapshot of a filter: pass what was saved")
             }
-            Self::DamagedHeader => f.write_str("the snapshot's header is damaged"),
+            Self::UnknownVersion(version) => write!(
+                f,
+                "the snapshot has format version {version}, which this release does not know: load \
+                 it with a newer one"
+            ),
+            Self::DamagedHeader => {
+                f.write_str("the snapshot's header is damaged: take another copy of it")
+            }
             Self::UnknownKind { contents, growth } => write!(
                 f,
-                "the snapshot is of a kind of filter that this release does not know: \
-                 contents {contents}, growth {growth}"
+                "the snapshot is of a kind of filter (contents {contents}, growth {growth}) that \
+                 this release does not know: load it with a newer one"
             ),
             Self::OtherKind { saved, expected } => {
-                write!(f, "the snapshot is of the type {saved}, not {expected}")
+                write!(f, "the snapshot is of the type {saved}, not {expected}: load it as {saved}")
             }
             Self::UnknownLayout { family, slots, bits, value_bits } => write!(
                 f,
-                "the snapshot has a layout that this release does not know: family {family}, \
-                 {slots} slots, fingerprints of {bits} bits, values of {value_bits} bits"
+                "the snapshot has a layout (family {family}, {slots} slots, fingerprints of {bits} \
+                 bits, values of {value_bits} bits) that this release does not know: load it with \
+                 a newer one"
             ),
-            Self::InvalidField { name, value } => {
-                write!(f, "the snapshot's header is invalid: {name} {value}")
-            }
+            Self::InvalidField { name, value } => write!(
+                f,
+                "the field `{name}` of the snapshot's header has the impossible value {value}: take a \
+                 snapshot that this library wrote"
+            ),
             Self::OtherHasher => f.write_str(
-                "the items of the snapshot were hashed by another hasher, or with another seed",
+                "the snapshot's items were hashed by another hasher or with another seed: pass \
+                 theirs to the loader",
             ),
-            Self::LimitExceeded { needed, limit } => {
-                write!(f, "the snapshot's buckets take {needed} bytes, more than the limit {limit}")
-            }
-            Self::OutOfMemory { bytes } => write!(f, "the system refused {bytes} bytes of memory"),
+            Self::LimitExceeded { needed, limit } => write!(
+                f,
+                "the snapshot's buckets take {needed} bytes, and the loader's `limit` is {limit}: \
+                 raise it if you trust the source"
+            ),
+            Self::OutOfMemory { bytes } => write!(
+                f,
+                "the system refused the memory for {bytes} bytes of buckets: free some, or take a \
+                 `view`"
+            ),
             Self::Unaligned => f.write_str(
                 "the snapshot does not begin at a multiple of 8 bytes: map its file, copy it to \
                  aligned memory, or load it",
             ),
-            Self::Truncated { received } => {
-                write!(f, "the snapshot is truncated: it ends after {received} bytes")
-            }
+            Self::Truncated { received } => write!(
+                f,
+                "the snapshot is truncated and ends after {received} bytes: take all of it"
+            ),
             Self::TrailingBytes { more } => {
-                write!(f, "{more} bytes follow the snapshot")
+                write!(f, "{more} bytes follow the snapshot: pass its own bytes only")
             }
-            Self::DamagedBuckets => f.write_str("the snapshot's buckets are damaged"),
-            Self::InvalidBuckets => f.write_str("the snapshot's buckets are invalid"),
+            Self::DamagedBuckets => {
+                f.write_str("the snapshot's buckets are damaged: take another copy of it")
+            }
+            Self::InvalidBuckets => f.write_str(
+                "the snapshot's buckets do not fit its header: take a snapshot that this library \
+                 wrote",
+            ),
         }
     }
 }
@@ -158,5 +180,62 @@ impl Error for LoadError {
 impl From<io::Error> for LoadError {
     fn from(error: io::Error) -> Self {
         Self::Io(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::LoadError;
+    use crate::error::tests::{is_advice, says};
+
+    #[test]
+    fn errors_of_loads_say_what_to_do() {
+        for error in [
+            LoadError::NotASnapshot,
+            LoadError::DamagedHeader,
+            LoadError::OtherHasher,
+            LoadError::Unaligned,
+            LoadError::DamagedBuckets,
+            LoadError::InvalidBuckets,
+        ] {
+            is_advice(&error);
+        }
+        says(
+            &LoadError::UnknownVersion(7),
+            "the snapshot has format version 7, which this release does not know: load it with a \
+             newer one",
+        );
+        says(
+            &LoadError::UnknownKind { contents: 3, growth: 1 },
+            "the snapshot is of a kind of filter (contents 3, growth 1) that this release does not \
+             know: load it with a newer one",
+        );
+        says(
+            &LoadError::UnknownLayout { family: 5, slots: 4, bits: 9, value_bits: 2 },
+            "the snapshot has a layout (family 5, 4 slots, fingerprints of 9 bits, values of 2 \
+             bits) that this release does not know: load it with a newer one",
+        );
+        says(
+            &LoadError::InvalidField { name: "words", value: 3 },
+            "the field `words` of the snapshot's header has the impossible value 3: take a \
+             snapshot that this library wrote",
+        );
+        says(
+            &LoadError::LimitExceeded { needed: 900, limit: 80 },
+            "the snapshot's buckets take 900 bytes, and the loader's `limit` is 80: raise it if \
+             you trust the source",
+        );
+        says(
+            &LoadError::OutOfMemory { bytes: 4_096 },
+            "the system refused the memory for 4096 bytes of buckets: free some, or take a `view`",
+        );
+        says(
+            &LoadError::Truncated { received: 99 },
+            "the snapshot is truncated and ends after 99 bytes: take all of it",
+        );
+        says(
+            &LoadError::TrailingBytes { more: 8 },
+            "8 bytes follow the snapshot: pass its own bytes only",
+        );
     }
 }
