@@ -203,6 +203,21 @@ fn an_error_of_the_reader_is_returned() {
     }
 }
 
+#[test]
+fn a_reader_that_reports_too_much_is_refused() {
+    struct Boasting;
+    impl Read for Boasting {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            Ok(buffer.len() + 1)
+        }
+    }
+    let bytes = GrowingFilter::with_capacity(100).to_bytes();
+    for at in [0, 10, HEADER, bytes.len() - 1] {
+        let loaded = GrowingFilter::loader().reader((&bytes[..at]).chain(Boasting));
+        assert!(matches!(loaded, Err(LoadError::Io(_))), "{loaded:?}");
+    }
+}
+
 fn a_loader_keeps_its_limit<K: Kind>() {
     let filter = sample::<K>();
     let bytes = filter.to_bytes();

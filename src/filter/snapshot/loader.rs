@@ -196,6 +196,11 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
         let mut read = |buffer: &mut [u8]| loop {
             match read(buffer) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Ok(more) if more > buffer.len() => {
+                    return Err(io::Error::other(
+                        "a reader reports more bytes than it was asked for",
+                    ));
+                }
                 outcome => return outcome,
             }
         };
