@@ -1,8 +1,6 @@
 (** The statements of the theorems, spelled out again, and what they rest on. *)
-From iris.program_logic Require Import atomic adequacy.
-From iris.heap_lang Require Import proofmode notation.
+From iris.program_logic Require Import adequacy.
 From guira Require Import construction unique client.
-From iris.prelude Require Import options.
 
 Check (client_adequate :
   ∀ σ, adequate NotStuck client σ (λ v _, v = #true)).

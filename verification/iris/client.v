@@ -1,15 +1,12 @@
 (** A closed program: readers whose assertions cannot fail, whatever the other threads do. *)
-From iris.heap_lang Require Import proofmode notation adequacy.
-From iris.heap_lang.lib Require Import assert par.
+From iris.heap_lang Require Import adequacy lib.par.
 From guira Require Import construction.
-From iris.prelude Require Import options.
 
 (** * Threads *)
 
 Section threads.
   Context `{HG : !heapGS Σ, LA : !layout, PR : !pairs, TG : !tableG Σ, HH : !hashes}.
   Context `{HS : !hash_specs Σ}.
-  Local Set Default Proof Using "Type*".
 
   (** Adds a copy, moves copies of the same fingerprint there and back, and removes one; for ever.
       The move back stores another item, which is removed later. The moves are planned at these
@@ -165,7 +162,6 @@ Definition client : expr :=
 
 Section proofs.
   Context `{!heapGS Σ, !spawnG Σ, !tableG Σ}.
-  Local Set Default Proof Using "Type*".
 
   Lemma client_spec : {{{ True }}} client {{{ RET #true; True }}}.
   Proof.

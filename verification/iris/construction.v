@@ -1,9 +1,5 @@
 (** The making of a table, and what the operations guarantee to clients that do not count items. *)
-From iris.algebra Require Import auth gset.
-From iris.program_logic Require Import atomic.
-From iris.heap_lang Require Import proofmode notation.
-From guira Require Export filter moves splits.
-From iris.prelude Require Import options.
+From guira Require Export moves splits.
 
 (** * Construction *)
 
@@ -11,7 +7,6 @@ Section construction.
   Context `{HG : !heapGS Σ, LA : !layout, PR : !pairs, TG : !tableG Σ, HH : !hashes}.
   Context `{HS : !hash_specs Σ}.
   Local Existing Instance table_reached.
-  Local Set Default Proof Using "Type*".
   Implicit Types (s c : nat) (γ : table_names).
 
   Lemma big_sepM_map_seq {A} (Φ : nat → A → iProp Σ) k (xs : list A) :

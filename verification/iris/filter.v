@@ -1,9 +1,5 @@
-(** The filter: what each operation guarantees. *)
-From iris.bi.lib Require Import fractional.
-From iris.program_logic Require Export atomic.
-From iris.heap_lang Require Import proofmode notation.
-From guira Require Export access.
-From iris.prelude Require Import options.
+(** The filter: what lookups and inserts guarantee. *)
+From guira Require Export writes.
 
 Section proofs.
   Context `{HG : !heapGS Σ, LA : !layout, PR : !pairs, TG : !tableG Σ, HH : !hashes}.
@@ -11,7 +7,6 @@ Section proofs.
   Implicit Types (fp : Z) (b k x s v i : nat) (γ : table_names) (l : list Z).
   Implicit Types (bk vs ls gs : loc) (d : phase).
   Implicit Types (C : Z → nat → nat) (S : gmap nat stripe_state) (X : gmap nat (item * bool)).
-  Local Set Default Proof Using "Type*".
 
   (** ** Tokens *)
 

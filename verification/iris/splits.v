@@ -1,7 +1,5 @@
 (** Splits, and what they guarantee: they preserve everything. *)
-From iris.heap_lang Require Import proofmode notation.
-From guira Require Export moves.
-From iris.prelude Require Import options.
+From guira Require Export removals.
 
 Section proofs.
   Context `{HG : !heapGS Σ, LA : !layout, PR : !pairs, TG : !tableG Σ, HH : !hashes}.
@@ -9,7 +7,6 @@ Section proofs.
   Implicit Types (fp : Z) (b k x s v i : nat) (γ : table_names) (l : list Z).
   Implicit Types (bk vs ls gs : loc) (d : phase).
   Implicit Types (C : Z → nat → nat) (S : gmap nat stripe_state) (X : gmap nat (item * bool)).
-  Local Set Default Proof Using "Type*".
 
   (** ** Splits *)
 

@@ -1,9 +1,5 @@
 (** [insert_unique]: of overlapping calls for one item, at most one is told that it is new. *)
-From iris.bi.lib Require Import fractional.
-From iris.program_logic Require Export atomic.
-From iris.heap_lang Require Import proofmode notation.
-From guira Require Export moves.
-From iris.prelude Require Import options.
+From guira Require Export removals.
 
 Section proofs.
   Context `{HG : !heapGS Σ, LA : !layout, PR : !pairs, TG : !tableG Σ, HH : !hashes}.
@@ -11,7 +7,6 @@ Section proofs.
   Implicit Types (fp : Z) (b k x s v i : nat) (γ : table_names) (l : list Z).
   Implicit Types (bk vs ls gs : loc) (d : phase).
   Implicit Types (C : Z → nat → nat) (S : gmap nat stripe_state) (X : gmap nat (item * bool)).
-  Local Set Default Proof Using "Type*".
 
   (** Under the lock. [P] becomes [Q] if the item is added. *)
   Lemma add_if_absent_spec γ bk vs ls gs fp x v (P Q : iProp Σ) :
