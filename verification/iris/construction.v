@@ -133,7 +133,7 @@ Section construction.
         unfold array. iApply (big_sepL_mono with "Hch").
         iIntros (i w [-> ?]%lookup_replicate) "H". iLeft. iExists 0%Z.
         by rewrite loc_add_assoc -Nat2Z.inj_add. }
-      iDestruct (to_groups _ (λ c, group (parent c)) with "Hch") as "Hch".
+      iDestruct (to_groups _ (λ c, group (parent c / group_size)) with "Hch") as "Hch".
       iDestruct (big_sepL_sep_2 with "Hls Hos") as "H".
       iDestruct (big_sepL_sep_2 with "H Hch") as "H".
       iApply (big_sepL_mono with "H"). iIntros (k s _) "[[Hl Ho] Hc]".

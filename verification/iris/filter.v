@@ -100,7 +100,7 @@ Section proofs.
         knows γ (Passed (stripe fp x) v)))%I
       (λ k1 l1 k2 l2, □ (⌜matching fp x k1 l1 ∨ matching fp (alt fp x) k2 l2⌝ ∨
         knows γ (Passed (stripe fp x) v)))%I with "[$Hinv]"); [by apply locations_all..| |].
-    { iSplit; [done|]. iSplit.
+    { iSplit; [done|]. iSplit; [|iSplit; [|iIntros "!>"; by iSplit; iIntros]].
       - iIntros "!>" (k l C S Hin) "_ Hst".
         iMod (learn_other with "Hst Hf") as "[$ H]"; [done|].
         rewrite (in_word_copies C fp x k l); [|done..].
@@ -145,7 +145,7 @@ Section proofs.
       (λ _ _ _ _, True)%I with "[$Hinv]"); [by apply locations_all..| |].
     { iSplit; [done|]. iSplit.
       - by iIntros "!>" (k l C S _) "_ $".
-      - by iIntros "!>" (k l k1 l1 C S _) "_ $". }
+      - iSplit; [by iIntros "!>" (k l k1 l1 C S _) "_ $"|]. iIntros "!>". by iSplit; iIntros. }
     iIntros (k1 l1 k2 l2) "([%Hw1 _] & [%Hw2 _] & _)". wp_pures.
     destruct Hw1 as (_ & ? & ? & _), Hw2 as (_ & ? & ? & _).
     wp_apply either_spec; [done..|]. iIntros "_".
@@ -226,7 +226,7 @@ Section proofs.
       (λ _ _ _ _, True)%I with "[$Hinv]"); [by apply locations_all..| |].
     { iSplit; [done|]. iSplit.
       - by iIntros "!>" (k l C S _) "_ $".
-      - by iIntros "!>" (k l k1 l1 C S _) "_ $". }
+      - iSplit; [by iIntros "!>" (k l k1 l1 C S _) "_ $"|]. iIntros "!>". by iSplit; iIntros. }
     iIntros (k1 l1 k2 l2) "(#Hs1 & #Hs2 & _)". wp_pures.
     wp_apply (try_add_spec γ bk vs ls gs fp x k1 l1 k2 l2 _ (Φ #true)
       with "[$Hinv $Hs1 $Hs2 AU]"); [done|..].

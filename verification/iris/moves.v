@@ -20,7 +20,7 @@ Section proofs.
     iIntros ([Hx Hfp] Hh Hx2 Φ) "(#Hinv & Ho) HΦ".
     unfold item_ok in Hx. cbn [fst snd] in *. pose proof (locations_all _ Hx2) as Hxa.
     iLöb as "IH". wp_rec. unfold hint_of, table_val. wp_pures.
-    wp_apply (wp_load_hint _ _ _ _ x2 x2 with "Hinv"). iIntros (z) "(% & % & #Hr1 & _)".
+    wp_apply (wp_load_hint _ _ _ _ x2 x2 with "Hinv"). iIntros (z) "(% & #Hr1 & _)".
     wp_apply level_in_spec; [done..|]. iIntros "_".
     wp_apply (follow_spec γ bk vs ls gs x2 _ True (λ _ _, True)%I with "[$Hinv $Hr1]"); [done| |].
     { iSplit; [done|]. by iIntros "!>" (k l C S _) "_ $". }

@@ -2,8 +2,11 @@
 From guira Require Export word_programs pairs.
 
 (** Programs that compute the other location of an item, its stripe, and the stripe that is locked
-    for the split of a bucket. *)
-Class hashes := Hashes { alt_code : val; stripe_code : val; group_code : val }.
+    while a group of neighbouring buckets is split; the buckets of a group; and how often the hint is
+    published in a round. *)
+Class hashes := Hashes {
+  alt_code : val; stripe_code : val; group_code : val; group_size : nat; hints_per_round : nat;
+}.
 
 Section programs.
   Context `{LA : !layout, HH : !hashes}.
@@ -22,18 +25,25 @@ Section programs.
     let: "locks" := AllocN "stripes" #false in
     ("words", "versions", "locks", AllocN #2 #0).
 
+  Definition try_lock : val := λ: "t" "s", CAS (lock_of "t" "s") #false #true.
   Definition lock : val := rec: "lock" "t" "s" :=
-    if: CAS (lock_of "t" "s") #false #true then #() else "lock" "t" "s".
+    if: try_lock "t" "s" then #() else "lock" "t" "s".
   Definition unlock : val := λ: "t" "s", lock_of "t" "s" <- #false.
 
   (** Under the lock. *)
   Definition bump : val := λ: "t" "s",
     let: "version" := version_of "t" "s" in "version" <- !"version" + #1.
 
+  (** A size is a level and the number of buckets that have been split in its round, in one number.
+      In Rust, each has 32 bits. *)
+  Definition pack : val := λ: "level" "split", "level" * #all_buckets + "split".
+  Definition level_of : val := λ: "size", "size" `quot` #all_buckets.
+  Definition split_of : val := λ: "size", "size" `rem` #all_buckets.
+
   (** The level at which a location is looked for first, in a table of this size. *)
   Definition level_in : val := λ: "x" "size",
-    let: "level" := "size" `quot` #all_buckets in
-    if: place_of "x" "level" < "size" `rem` #all_buckets then "level" + #1 else "level".
+    let: "level" := level_of "size" in
+    if: place_of "x" "level" < split_of "size" then "level" + #1 else "level".
 
   (** The first child on the way to a location, or the bucket itself at this level. *)
   Definition descend : val := rec: "descend" "x" "b" "at" "level" :=
@@ -48,12 +58,25 @@ Section programs.
     let: "next" := descend "x" "b" "at" (level "w") in
     if: place_of "x" "next" = "b" then ("b", "w") else "follow" "t" "x" "next".
 
-  (** Loads the locations of an item. *)
+  (** Loads the locations of an item, which were in buckets of these levels. Two words of one bucket
+      have one level. *)
+  Definition follow_both : val := rec: "follow" "t" "x1" "k1" "x2" "k2" :=
+    let: "first" := follow "t" "x1" "k1" in
+    let: "second" := follow "t" "x2" "k2" in
+    if: (Fst "first" ≠ Fst "second") || (level (Snd "first") = level (Snd "second"))
+    then ("first", "second") else "follow" "t" "x1" "k1" "x2" "k2".
+
+  (** Loads the locations of an item. Both words are loaded before either is looked at. *)
   Definition load_both : val := λ: "t" "x1" "x2",
     let: "hint" := !(hint_of "t") in
-    let: "first" := follow "t" "x1" (level_in "x1" "hint") in
-    let: "second" := follow "t" "x2" (level_in "x2" "hint") in
-    ("first", "second").
+    let: "k1" := level_in "x1" "hint" in
+    let: "k2" := level_in "x2" "hint" in
+    let: "b1" := place_of "x1" "k1" in
+    let: "b2" := place_of "x2" "k2" in
+    let: "w1" := !(word_of "t" "b1") in
+    let: "w2" := !(word_of "t" "b2") in
+    if: (level "w1" = "k1") && (level "w2" = "k2") then (("b1", "w1"), ("b2", "w2"))
+    else follow_both "t" "x1" "k1" "x2" "k2".
 
   Definition is_in : val := λ: "fp" "x" "seen",
     matches (encode_slot "fp" "x" (level (Snd "seen"))) (Snd "seen").
@@ -205,7 +228,7 @@ Section programs.
     unlock "t" "s";;
     "removed".
 
-  (** Splits a bucket of this level, unless it has been split. *)
+  (** Splits a bucket of this level, unless it has been split. Under the lock of its group. *)
   Definition split_word : val := rec: "split" "t" "b" "at" "w" :=
     if: level "w" = "at" then
       let: "halves" := halves "w" in
@@ -213,23 +236,84 @@ Section programs.
       let: "r" := CmpXchg (word_of "t" "b") "w" (Fst "halves") in
       if: Snd "r" then #true else "split" "t" "b" "at" (Fst "r")
     else #false.
+  Definition split_bucket : val := λ: "t" "b" "at", split_word "t" "b" "at" !(word_of "t" "b").
 
-  Definition split : val := λ: "t" "b" "at",
-    let: "s" := group_code "b" in
-    lock "t" "s";;
-    let: "r" := split_word "t" "b" "at" !(word_of "t" "b") in
-    unlock "t" "s";;
-    "r".
+  Definition fetch_max : val := rec: "max" "to" "new" :=
+    let: "old" := !"to" in
+    if: "new" ≤ "old" then #() else
+    if: CAS "to" "old" "new" then #() else "max" "to" "new".
+
+  (** The buckets from this one on that have been split, without a gap. *)
+  Definition pass : val := rec: "pass" "t" "level" "split" :=
+    if: "split" = (#first ≪ "level") then "split" else
+    if: "level" < level !(word_of "t" "split") then "pass" "t" "level" ("split" + #1)
+    else "split".
+
+  (** The hint of a table of this size. *)
+  Definition hint_for : val := λ: "size",
+    let: "step" := (#first ≪ level_of "size") `quot` #hints_per_round in
+    let: "step" := if: "step" < #group_size then #group_size else "step" in
+    pack (level_of "size") ((split_of "size" `quot` "step") * "step").
+
+  (** Advances the size over all buckets that have been split. *)
+  Definition advance_size : val := rec: "advance" "t" :=
+    let: "seen" := !(size_of "t") in
+    let: "level" := level_of "seen" in
+    let: "split" := pass "t" "level" (split_of "seen") in
+    if: "split" = split_of "seen" then #() else
+    let: "size" :=
+      if: "split" = (#first ≪ "level") then pack ("level" + #1) #0 else pack "level" "split" in
+    fetch_max (size_of "t") "size";;
+    let: "hint" := hint_for "size" in
+    (if: hint_for "seen" < "hint" then fetch_max (hint_of "t") "hint" else #());;
+    "advance" "t".
+
+  Definition split_buckets : val := rec: "split" "t" "b" "last" "at" :=
+    if: "b" < "last" then split_bucket "t" "b" "at";; "split" "t" ("b" + #1) "last" "at" else #().
+
+  (** Splits the rest of the group at which the size stands. Returns false if another thread holds
+      its lock. *)
+  Definition split_group : val := λ: "t" "size",
+    let: "round" := #first ≪ level_of "size" in
+    let: "group" := split_of "size" `quot` #group_size in
+    let: "last" := "group" * #group_size + #group_size in
+    let: "last" := if: "last" < "round" then "last" else "round" in
+    let: "s" := group_code "group" in
+    if: try_lock "t" "s" then
+      split_buckets "t" (split_of "size") "last" (level_of "size");;
+      unlock "t" "s";;
+      advance_size "t";;
+      #true
+    else #false.
+
+  (** Splits the buckets whose turn it is. Returns false if they cannot be split. *)
+  Definition split_next : val := λ: "t",
+    let: "size" := !(size_of "t") in
+    if: level_of "size" = #max_level then #false else split_group "t" "size".
+
+  (** Splits a bucket of this level before its turn. Returns whether it did. *)
+  Definition split_out_of_turn : val := λ: "t" "b" "at",
+    let: "size" := !(size_of "t") in
+    if: level_of "size" = #max_level then #false else
+    if: "at" = level_of "size" then
+      let: "s" := group_code ("b" `quot` #group_size) in
+      lock "t" "s";;
+      let: "split" := split_bucket "t" "b" "at" in
+      unlock "t" "s";;
+      advance_size "t";;
+      "split"
+    else #false.
 End programs.
 
 (** The programs compute what they shall. *)
 Class hash_specs Σ `{!heapGS Σ, !layout, !pairs, !hashes} := HashSpecs {
   all_locations : locations = all_buckets;
   group : nat → nat;
-  group_lt b : group b < stripes;
+  group_lt g : group g < stripes;
+  group_size_pos : 0 < group_size;
   alt_spec (fp : Z) (x : nat) : fp_ok fp → x < locations →
     {{{ True }}} alt_code #fp #x {{{ RET #(alt fp x); True }}};
   stripe_spec (fp : Z) (x : nat) : fp_ok fp → x < locations →
     {{{ True }}} stripe_code #fp #x {{{ RET #(stripe fp x); True }}};
-  group_spec (b : nat) : {{{ True }}} group_code #b {{{ RET #(group b); True }}};
+  group_spec (g : nat) : {{{ True }}} group_code #g {{{ RET #(group g); True }}};
 }.

@@ -83,7 +83,8 @@ Section proofs.
       (λ k1 l1 k2 l2, (owns γ (stripe fp x) (v, d) ∗ P) ∗
         ⌜matching fp x k1 l1 ∨ matching fp (alt fp x) k2 l2⌝)%I
       with "[$Hinv $Ho $HP]"); [by apply locations_all..| |].
-    { iSplit.
+    { iSplit; [|iSplit; [|iIntros "!>"; iSplit;
+        [by iIntros (k l) "[$ _]"|by iIntros (k1 l1 k2 l2) "[$ _]"]]].
       - iIntros "!>" (k l C S Hin) "[Ho HP] Hst".
         iDestruct ("Hpos" with "HP Ho Hst") as "(HP & Ho & Hst & %Hp)". iFrame "HP".
         pose proof (in_word_copies C fp x k l Hfp Hx Hin) as Heq.

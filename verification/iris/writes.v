@@ -78,20 +78,31 @@ Section proofs.
     by iApply "HΦ".
   Qed.
 
+  Lemma try_lock_spec γ bk vs ls gs s :
+    s < stripes →
+    {{{ [∗ list] s ∈ seq 0 stripes, inv Nlock (lock_inv γ bk ls s) }}}
+      try_lock (table_val bk vs ls gs) #s
+    {{{ (r : bool), RET #r; if r then ∃ v, owns γ s (v, Idle) ∗ children γ bk s else True }}}.
+  Proof.
+    iIntros (Hs Φ) "Hls HΦ".
+    iDestruct (big_sepL_lookup _ _ s s with "Hls") as "#Hl"; [by apply lookup_seq|].
+    wp_lam. wp_pures. unfold lock_of, table_val. wp_pures.
+    wp_bind (CmpXchg _ _ _). iInv "Hl" as ([]) "[>Hls' Ho]".
+    - wp_cmpxchg_fail. iModIntro. iSplitR "HΦ"; [iNext; iExists true; by iFrame|].
+      wp_pures. by iApply "HΦ".
+    - wp_cmpxchg_suc. iModIntro. iSplitL "Hls'"; [iNext; iExists true; by iFrame|].
+      iDestruct "Ho" as "[(%v & Ho) Hc]". wp_pures. iApply "HΦ". iExists v. by iFrame.
+  Qed.
+
   Lemma lock_spec γ bk vs ls gs s :
     s < stripes →
     {{{ [∗ list] s ∈ seq 0 stripes, inv Nlock (lock_inv γ bk ls s) }}}
       lock (table_val bk vs ls gs) #s
     {{{ v, RET #(); owns γ s (v, Idle) ∗ children γ bk s }}}.
   Proof.
-    iIntros (Hs Φ) "Hls HΦ".
-    iDestruct (big_sepL_lookup _ _ s s with "Hls") as "#Hl"; [by apply lookup_seq|].
-    iClear "Hls". iLöb as "IH". wp_rec. wp_pures. unfold lock_of, table_val. wp_pures.
-    wp_bind (CmpXchg _ _ _). iInv "Hl" as ([]) "[>Hls Ho]".
-    - wp_cmpxchg_fail. iModIntro. iSplitR "HΦ"; [iNext; iExists true; by iFrame|].
-      wp_pures. by iApply "IH".
-    - wp_cmpxchg_suc. iModIntro. iSplitL "Hls"; [iNext; iExists true; by iFrame|].
-      iDestruct "Ho" as "[(%v & Ho) Hc]". wp_pures. iApply "HΦ". by iFrame.
+    iIntros (Hs Φ) "#Hls HΦ". iLöb as "IH". wp_rec. wp_pures.
+    wp_apply (try_lock_spec with "Hls"); [done|]. iIntros ([|]) "H"; wp_pures; [|by iApply "IH"].
+    iDestruct "H" as (v) "H". by iApply "HΦ".
   Qed.
 
   Lemma unlock_spec γ bk vs ls gs s v :
