@@ -1,4 +1,5 @@
 (** A closed program: readers whose assertions cannot fail, whatever the other threads do. *)
+From iris.algebra Require Import excl.
 From iris.heap_lang Require Import adequacy lib.par.
 From guira Require Import construction unique.
 
@@ -88,19 +89,19 @@ Section threads.
     ∃ new : bool, ⌜r = NONEV ∧ new = false ∨ r = SOMEV #new⌝ ∗
       if new then own won (Excl ()) else True.
 
-  Lemma insert_unique_asked γ t won y :
+  Lemma insert_unique_asked γ t won y Φ :
     item_good y →
-    {{{ is_open γ t ∗ inv (nroot .@ "asked") (asked γ won y) }}}
-      insert_unique t (item_val y)
-    {{{ r, RET r; told won r }}}.
+    is_open γ t -∗ inv (nroot .@ "asked") (asked γ won y) -∗ (∀ r, told won r -∗ Φ r) -∗
+    WP insert_unique t (item_val y) {{ Φ }}.
   Proof.
-    iIntros (Hy Φ) "[[#Ht #Hc] #Ha] HΦ".
+    iIntros (Hy) "[#Ht #Hc] #Ha HΦ".
     awp_apply (insert_unique_spec with "Ht"); [done|]. iInv "Hc" as (X) ">HX".
     iAaccIntro with "HX".
     { iIntros "HX !>". iSplitL "HX"; [by iExists X|]. by iFrame. }
-    iIntros (r) "[[%Hr HX]|(-> & %Hno & %i & _ & HX & [_ (%u & Hi)])]".
+    iIntros (r) "[[%Hr HX]|(-> & %Hno & %i & _ & HX & Hi)]".
     { iModIntro. iSplitL "HX"; [iNext; by iExists X|]. iApply "HΦ". iExists false.
-      iSplit; [|done]. iPureIntro. destruct Hr as [->|->]; [by left|by right]. }
+      iSplit; [|done]. iPureIntro. destruct Hr as [-> | ->]; [by left|by right]. }
+    unfold token. iDestruct "Hi" as "[_ (%u & Hi)]".
     iDestruct (contents_holds with "HX Hi") as %Hi. rewrite lookup_insert in Hi. simplify_eq.
     iInv "Ha" as ">[Hwon|(%j & Hj)]".
     - iModIntro. iSplitL "Hi"; [iRight; by iExists i|].
@@ -120,8 +121,8 @@ Section threads.
     iMod (inv_alloc (nroot .@ "asked") _ (asked γ won y) with "[Hwon]") as "#Ha".
     { iNext. by iLeft. }
     wp_smart_apply (wp_par (told won) (told won)).
-    { wp_apply insert_unique_asked; [done|by iFrame "#"|]. by iIntros. }
-    { wp_apply insert_unique_asked; [done|by iFrame "#"|]. by iIntros. }
+    { iApply (insert_unique_asked with "Ho Ha"); [done|]. by iIntros (r) "$". }
+    { iApply (insert_unique_asked with "Ho Ha"); [done|]. by iIntros (r) "$". }
     iIntros (r1 r2) "[(%new1 & %Hr1 & H1) (%new2 & %Hr2 & H2)] !>". wp_pures.
     wp_bind (Case _ _ _).
     iApply (wp_wand _ _ _ (λ w, ⌜w = #new1⌝)%I).
@@ -141,11 +142,12 @@ Section threads.
     wp_bind (if: #new1 then _ else _)%E.
     iApply (wp_wand _ _ _ (λ w, ⌜w = #(new1 || new2)⌝)%I).
     { destruct new1; by wp_pures. }
-    iIntros (? ->). clear. destruct (new1 || new2); wp_pures; [|by iApply "IH"].
+    iIntros (? ->). destruct (new1 || new2); wp_pures; [|by iApply "IH"].
     iApply fupd_wp. iInv "Ha" as ">[Hwon'|(%i & Hi)]".
     { by iDestruct (own_valid_2 with "Hwon Hwon'") as %[]. }
     iModIntro. iSplitL "Hwon"; [by iLeft|]. iModIntro.
-    iAssert (token γ i 1 y) with "[Hi]" as "Hi"; [iSplit; [done|by iExists true]|].
+    iAssert (token γ i 1 y) with "[Hi]" as "Hi".
+    { unfold token. iSplit; [done|]. by iExists true. }
     wp_apply wp_assert. wp_apply (contains_spec with "[$Ht $Hi]"). iIntros "Hi".
     iSplit; [done|]. iNext. wp_pures.
     wp_apply wp_assert. wp_apply (remove_open with "[$Ho $Hi]"). iIntros "_".
