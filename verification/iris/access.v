@@ -46,7 +46,8 @@ Section proofs.
   Definition parent c : nat := c - first * 2 ^ Nat.log2 (c / first).
   Definition child γ bk c : iProp Σ := (∃ w : Z, (bk +ₗ (c : nat)) ↦ #w) ∨ reached γ c 0.
   Definition children γ bk s : iProp Σ :=
-    [∗ list] c ∈ seq first (all_buckets - first), ⌜group (parent c / group_size) = s⌝ → child γ bk c.
+    [∗ list] c ∈ seq first (all_buckets - first),
+      ⌜group (parent c / group_size) = s⌝ → child γ bk c.
 
   Definition lock_inv γ bk ls s : iProp Σ :=
     ∃ locked : bool, (ls +ₗ s) ↦ #locked ∗
@@ -225,7 +226,8 @@ Section proofs.
   Definition level_at x (z : nat * nat) : nat :=
     if decide (place x z.1 < z.2) then Datatypes.S z.1 else z.1.
 
-  Lemma size_reaches T D z x : shape T D → size_ok T z → reaches T (place x (level_at x z)) (level_at x z).
+  Lemma size_reaches T D z x :
+    shape T D → size_ok T z → reaches T (place x (level_at x z)) (level_at x z).
   Proof.
     intros HT (Hk & Hp & Hall & Hsplit). unfold level_at. case_decide as Hx.
     - destruct (Hsplit _ Hx) as (k' & l & Hl & Hk'). rewrite place_next.
@@ -289,8 +291,8 @@ Section proofs.
     iApply "HΦ". iFrame "#". destruct Hh as (? & ? & _). done.
   Qed.
 
-  (** Loads the locations of an item. The caller has [P] before, [P1] in between, and [Q] afterwards;
-      and [P] again, if the words have to be loaded again. *)
+  (** Loads the locations of an item. The caller has [P] before, [P1] in between, and [Q]
+      afterwards, and gets [P] back if the words have to be loaded again. *)
   Section both.
     Context (γ : table_names) (bk vs ls gs : loc) (x1 x2 : nat).
     Context (P : iProp Σ) (P1 : nat → list Z → iProp Σ) (Q : nat → list Z → nat → list Z → iProp Σ).

@@ -278,11 +278,13 @@ Section proofs.
     iMod (reached_root _ _ 0 with "Ht") as "#H0"; [simpl; lia|].
     iMod (reached_root _ _ 1 with "Ht") as "#H1"; [simpl; lia|].
     wp_apply wp_fork.
-    { iApply (churn_spec γ t item_y item_z 0 0 with "[$Ho]"); [done|done|by left|simpl; lia..| |by iIntros "!> []"].
+    { iApply (churn_spec γ t item_y item_z 0 0 with "[$Ho]");
+        [done|done|by left|simpl; lia..| |by iIntros "!> []"].
       iSplit; [iExact "H1"|iExact "H0"]. }
     wp_pures.
     wp_apply wp_fork.
-    { iApply (churn_spec γ t item_z item_y 0 0 with "[$Ho]"); [done|done|by left|simpl; lia..| |by iIntros "!> []"].
+    { iApply (churn_spec γ t item_z item_y 0 0 with "[$Ho]");
+        [done|done|by left|simpl; lia..| |by iIntros "!> []"].
       iSplit; [iExact "H0"|iExact "H1"]. }
     wp_pures.
     wp_apply wp_fork.
@@ -295,18 +297,21 @@ Section proofs.
     { wp_apply (split_out_of_turn_spec γ t 1 0 with "[$Ht $H1]"); [simpl; lia|].
       iIntros ([|]) "Hs"; wp_pures; [|done]. iDestruct "Hs" as "[_ #H3]".
       wp_apply wp_fork.
-      { iApply (churn_spec γ t item_y item_z 1 0 with "[$Ho]"); [done|done|by left|simpl; lia..| |by iIntros "!> []"].
+      { iApply (churn_spec γ t item_y item_z 1 0 with "[$Ho]");
+          [done|done|by left|simpl; lia..| |by iIntros "!> []"].
         iSplit; [iExact "H3"|iExact "H0"]. }
       wp_pures.
       wp_apply (split_out_of_turn_spec γ t 0 0 with "[$Ht $H0]"); [simpl; lia|].
       iIntros ([|]) "Hs"; wp_pures; [|done]. iDestruct "Hs" as "[_ #H2]".
       wp_apply wp_fork.
-      { iApply (churn_spec γ t item_z item_y 1 1 with "[$Ho]"); [done|done|by left|simpl; lia..| |by iIntros "!> []"].
+      { iApply (churn_spec γ t item_z item_y 1 1 with "[$Ho]");
+          [done|done|by left|simpl; lia..| |by iIntros "!> []"].
         iSplit; [iExact "H2"|iExact "H3"]. }
       wp_pures.
       wp_apply (split_out_of_turn_spec γ t 2 1 with "[$Ht]"); [simpl; lia|iExact "H2"|].
       iIntros ([|]) "Hs"; wp_pures; [|done]. iDestruct "Hs" as "[#H2' _]".
-      iApply (churn_spec γ t item_y item_z 1 2 with "[$Ho]"); [done|done|by left|simpl; lia..| |by iIntros "!> []"].
+      iApply (churn_spec γ t item_y item_z 1 2 with "[$Ho]");
+        [done|done|by left|simpl; lia..| |by iIntros "!> []"].
       iSplit; [iExact "H3"|iExact "H2'"]. }
     wp_pures.
     wp_apply (insert_open with "Ho"); [done|].

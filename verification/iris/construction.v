@@ -80,7 +80,8 @@ Section construction.
     { intros s st. unfold S. rewrite lookup_map_seq_0. by intros [-> _]%lookup_replicate. }
     assert (shape T (λ _, 0)) as Hshape.
     { split.
-      - intros x Hx. exists []. apply HT. split; [done|]. pose proof (place_lt x 0). simpl in *. lia.
+      - intros x Hx. exists []. apply HT. split; [done|].
+        pose proof (place_lt x 0). simpl in *. lia.
       - by intros b k l x [[= -> ->] ?]%HT.
       - intros b k l [[= -> ->] ?]%HT. simpl. split_and!; [lia..|constructor].
       - intros b k l j [[= -> ->] ?]%HT. lia.

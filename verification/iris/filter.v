@@ -71,7 +71,8 @@ Section proofs.
       rewrite bool_decide_eq_true_2; [by iApply "HΦ"|by left].
     - rewrite (bool_decide_eq_false_2 (matching fp x1 k1 l1)); [|done]. wp_pures.
       wp_apply is_in_spec; [done..|]. iIntros "_".
-      rewrite (bool_decide_ext (matching fp x2 k2 l2) (matching fp x1 k1 l1 ∨ matching fp x2 k2 l2));
+      rewrite (bool_decide_ext (matching fp x2 k2 l2)
+        (matching fp x1 k1 l1 ∨ matching fp x2 k2 l2));
         [by iApply "HΦ"|]. tauto.
   Qed.
 
@@ -180,7 +181,8 @@ Section proofs.
       ⌜r = (#x', (#(place x' k), #(encode_word k l)))%V ∧ home (fp, x) x' ∧ x' < locations⌝ ∗
       seen γ x' k l)%I).
     { case_bool_decide; wp_pures; iModIntro.
-      - iExists (alt fp x), k2, l2. iSplit; [|by iFrame "#"]. iPureIntro. split_and!; [done|by right|done].
+      - iExists (alt fp x), k2, l2. iSplit; [|by iFrame "#"]. iPureIntro.
+        split_and!; [done|by right|done].
       - iExists x, k1, l1. iSplit; [|by iFrame "#"]. iPureIntro. split_and!; [done|by left|done]. }
     iIntros (?) "(%x' & %k & %l & (-> & %Hh & %Hx') & %Hw & #Hr)". wp_pures.
     pose proof Hw as (? & Hk & Hl & Hours). pose proof (locations_all _ Hx') as Hxa.

@@ -237,7 +237,8 @@ Section pure.
     Qed.
 
     Lemma spares_update fp b :
-      b < locations → spares S' fp b + one_if (spare d) fp b = spares S fp b + one_if (spare d') fp b.
+      b < locations →
+      spares S' fp b + one_if (spare d) fp b = spares S fp b + one_if (spare d') fp b.
     Proof.
       intros Hb. unfold spares, S'. destruct (decide (stripe fp b = stripe x.1 x.2)) as [Heq|Hne].
       - rewrite Heq lookup_insert HS. lia.
@@ -246,7 +247,8 @@ Section pure.
     Qed.
 
     Lemma dooms_update fp b :
-      b < locations → dooms S' fp b + one_if (doomed d) fp b = dooms S fp b + one_if (doomed d') fp b.
+      b < locations →
+      dooms S' fp b + one_if (doomed d) fp b = dooms S fp b + one_if (doomed d') fp b.
     Proof.
       intros Hb. unfold dooms, S'. destruct (decide (stripe fp b = stripe x.1 x.2)) as [Heq|Hne].
       - rewrite Heq lookup_insert HS. lia.
@@ -305,7 +307,9 @@ Section pure.
     Qed.
 
     Lemma stripes_update s : is_Some (S !! s) → is_Some (S' !! s).
-    Proof. unfold S'. rewrite lookup_insert_is_Some. destruct (decide (stripe x.1 x.2 = s)); auto. Qed.
+    Proof.
+      unfold S'. rewrite lookup_insert_is_Some. destruct (decide (stripe x.1 x.2 = s)); auto.
+    Qed.
   End update.
 
   (** A copy that is added keeps all facts. *)

@@ -2,8 +2,8 @@
 From guira Require Export word_programs pairs.
 
 (** Programs that compute the other location of an item, its stripe, and the stripe that is locked
-    while a group of neighbouring buckets is split; the buckets of a group; and how often the hint is
-    published in a round. *)
+    while a group of neighbouring buckets is split; the number of buckets of a group; and how often
+    the hint is published in a round. *)
 Class hashes := Hashes {
   alt_code : val; stripe_code : val; group_code : val; group_size : nat; hints_per_round : nat;
 }.

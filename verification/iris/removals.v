@@ -48,7 +48,8 @@ Section proofs.
     wp_apply encode_slot_spec; [done..|]. iIntros "_". wp_pures.
     wp_apply changed_spec; [done..|]. iIntros "_".
     destruct (lchanged (slot_at fp x k1) 0 l1) as [l'|] eqn:Hc; simpl; wp_pures.
-    { iApply "HΦ". iModIntro. iRight. iExists x, k1, l1, l'. iSplit; [done|]. iSplit; [|by iFrame "#"].
+    { iApply "HΦ". iModIntro. iRight. iExists x, k1, l1, l'. iSplit; [done|].
+      iSplit; [|by iFrame "#"].
       iPureIntro. split_and!; [by left|done..]. }
     apply lchanged_None in Hc.
     wp_apply level_spec; [done..|]. iIntros "_". wp_pures.

@@ -93,7 +93,8 @@ Section proofs.
   Proof.
     iIntros (Hb Hk) "#Hinv #Hr".
     iMod (reached_child _ _ _ _ _ _ k with "Hinv Hr") as "$"; [done..|].
-    iInv "Hinv" as (T D S R z1 h1) "(>%HT & >%HR & >%Hz & >%Hh & >HT & >HS & >Hz & >Hh & >HR & >Hst)".
+    iInv "Hinv"
+      as (T D S R z1 h1) "(>%HT & >%HR & >%Hz & >%Hh & >HT & >HS & >Hz & >Hh & >HR & >Hst)".
     iDestruct (reached_knows with "HR Hr") as %(k1 & l & Hbl & ?); [done|].
     iMod (reached_learn _ _ _ b (Datatypes.S k) with "HR") as (R' HR') "[HR $]"; [done| |].
     { exists k1, l. split; [done|lia]. }
@@ -109,7 +110,8 @@ Section proofs.
     inv N (table_inv γ bk vs gs) -∗ split_to γ k p ={⊤}=∗ size_seen γ (next_size k p).
   Proof.
     iIntros (Hlast) "#Hinv #Hs". iPoseProof "Hs" as "(%R0 & _ & %Hk & %Hp & _)".
-    iInv "Hinv" as (T D S R z1 h1) "(>%HT & >%HR & >%Hz & >%Hh & >HT & >HS & >Hz & >Hh & >HR & >Hst)".
+    iInv "Hinv"
+      as (T D S R z1 h1) "(>%HT & >%HR & >%Hz & >%Hh & >HT & >HS & >Hz & >Hh & >HR & >Hst)".
     iDestruct (split_to_knows with "HR Hs") as %[Hall Hsplit]; [done|].
     assert (size_ok T (next_size k p)) as Hok.
     { unfold next_size. case_decide as Heq; unfold size_ok; cbn [fst snd].
@@ -132,7 +134,8 @@ Section proofs.
     {{{ z, RET #(size_val z); size_seen γ z }}}.
   Proof.
     iIntros (Φ) "#Hinv HΦ".
-    iInv "Hinv" as (T D S R z1 h1) "(>%HT & >%HR & >%Hz & >%Hh & >HT & >HS & >Hz & >Hh & >HR & >Hst)".
+    iInv "Hinv"
+      as (T D S R z1 h1) "(>%HT & >%HR & >%Hz & >%Hh & >HT & >HS & >Hz & >Hh & >HR & >Hst)".
     wp_load. iMod (size_learn _ _ _ z1 with "HR") as (R' HR') "[HR #Hs]"; [done..|].
     iModIntro. iSplitR "HΦ"; [iNext; iExists T, D, S, R', z1, h1; by iFrame|]. iApply ("HΦ" with "Hs").
   Qed.
@@ -146,7 +149,8 @@ Section proofs.
   Proof.
     iIntros (Hi Φ) "[#Hinv #Hs] HΦ". iLöb as "IH". wp_rec. wp_pures. wp_bind (! _)%E.
     iApply (wp_wand _ _ _ (λ w, ∃ n : Z, ⌜w = #n⌝)%I).
-    { iInv "Hinv" as (T D S R z1 h1) "(>%HT & >%HR & >%Hz & >%Hh & >HT & >HS & >Hz & >Hh & >HR & >Hst)".
+    { iInv "Hinv"
+      as (T D S R z1 h1) "(>%HT & >%HR & >%Hz & >%Hh & >HT & >HS & >Hz & >Hh & >HR & >Hst)".
       destruct Hi as [-> | ->]; wp_load; iModIntro;
         (iSplitL; [iNext; iExists T, D, S, R, z1, h1; by iFrame|by iExists _]). }
     iIntros (?) "[%n ->]". wp_pures. case_bool_decide; wp_pures; [by iApply "HΦ"|].
@@ -154,7 +158,8 @@ Section proofs.
     iApply (wp_wand _ _ _ (λ w, ∃ (v : val) (r : bool), ⌜w = (v, #r)%V⌝)%I); last first.
     { iIntros (?) "(%w & %r & ->)". wp_pures. destruct r; wp_pures; [by iApply "HΦ"|].
       by iApply "IH". }
-    iInv "Hinv" as (T D S R z1 h1) "(>%HT & >%HR & >%Hz & >%Hh & >HT & >HS & >Hz & >Hh & >HR & >Hst)".
+    iInv "Hinv"
+      as (T D S R z1 h1) "(>%HT & >%HR & >%Hz & >%Hh & >HT & >HS & >Hz & >Hh & >HR & >Hst)".
     iDestruct (size_seen_ok with "HR Hs") as %Hok; [done|].
     destruct Hi as [-> | ->].
     - destruct (decide (#(size_val z1) = #n)); [wp_cmpxchg_suc|wp_cmpxchg_fail]; iModIntro;

@@ -110,7 +110,8 @@ Section proofs.
         { iSplit; [done|]. by iIntros (k1 l C S _) "_ $". }
         iIntros (k1 l) "(% & % & Hr' & _)". iExists k1, l. iFrame "Hr'".
         do 3 (iSplit; [done|]). case_decide; [done|]. by iLeft.
-      - iInv "Hinv" as (T D S R z h) "(>%HT & >%HR & >%Hz & >%Hh & >HT & >HS & >Hz & >Hh & >HR & >Hst)".
+      - iInv "Hinv"
+          as (T D S R z h) "(>%HT & >%HR & >%Hz & >%Hh & >HT & >HS & >Hz & >Hh & >HR & >Hst)".
         iDestruct (reached_knows with "HR Hr") as %(k1 & l & Hbl & Hk1); [done|].
         iDestruct (reached_knows with "HR Hc") as %(k2 & l2 & Hcl & _); [done|].
         destruct (shape_parent T D HT b k Hb) as (k3 & l3 & Hbl3 & ?); [by eexists|].
