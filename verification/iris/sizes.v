@@ -137,7 +137,8 @@ Section proofs.
     iInv "Hinv"
       as (T D S R z1 h1) "(>%HT & >%HR & >%Hz & >%Hh & >HT & >HS & >Hz & >Hh & >HR & >Hst)".
     wp_load. iMod (size_learn _ _ _ z1 with "HR") as (R' HR') "[HR #Hs]"; [done..|].
-    iModIntro. iSplitR "HΦ"; [iNext; iExists T, D, S, R', z1, h1; by iFrame|]. iApply ("HΦ" with "Hs").
+    iModIntro. iSplitR "HΦ"; [iNext; iExists T, D, S, R', z1, h1; by iFrame|].
+    iApply ("HΦ" with "Hs").
   Qed.
 
   (** Of the size, or of the hint. *)
