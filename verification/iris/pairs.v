@@ -391,18 +391,4 @@ Section pure.
     - intros i x u. by rewrite lookup_empty.
     - intros s v x HSs. by apply Hn in HSs.
   Qed.
-
-  Lemma good_ext C C' S M : (∀ fp b, C' fp b = C fp b) → good C S M → good C' S M.
-  Proof.
-    intros HC [Hs He Hx Hc]. split; [done| |done..].
-    intros fp b Hb. rewrite -He; [|done]. unfold pair_copies. by rewrite !HC.
-  Qed.
-
-  Lemma valid_ext C C' S f : (∀ fp b, C' fp b = C fp b) → valid C S f → valid C' S f.
-  Proof.
-    intros HC. destruct f as [[[s v1]|[[fp b] v1]]|[[[fp b] v1]|[[fp b] v1]]]; simpl; [done|..].
-    - by rewrite HC.
-    - unfold pair_copies. by rewrite !HC.
-    - by rewrite HC.
-  Qed.
 End pure.

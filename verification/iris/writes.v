@@ -1,5 +1,5 @@
 (** Single accesses that change the table: words, versions, and locks. *)
-From guira Require Export access.
+From guira Require Export locations.
 
 Section proofs.
   Context `{HG : !heapGS Σ, LA : !layout, PR : !pairs, TG : !tableG Σ, HH : !hashes}.
