@@ -1,8 +1,17 @@
-(** Single accesses to the table: its invariant, and a lemma for each kind of access. *)
-From iris.algebra Require Import auth gset.
-From iris.heap_lang Require Import proofmode notation.
-From guira Require Export table.
-From iris.prelude Require Import options.
+(** Single accesses to the table: its invariant, and a lemma for each kind of load. *)
+From guira Require Export facts shape programs.
+
+Class tableG Σ := TableG {
+  table_protocol :> protocolG Σ;
+  table_reached : inG Σ (authR (gsetUR (nat * nat)));
+}.
+Local Existing Instance table_reached.
+Definition tableΣ : gFunctors := #[protocolΣ; GFunctor (authR (gsetUR (nat * nat)))].
+Global Instance subG_tableΣ {Σ} : subG tableΣ Σ → tableG Σ.
+Proof. solve_inG. Qed.
+
+Record table_names := TableNames { protocol_names :> names; reached_name : gname }.
+
 
 Section proofs.
   Context `{HG : !heapGS Σ, LA : !layout, PR : !pairs, TG : !tableG Σ, HH : !hashes}.
@@ -37,7 +46,8 @@ Section proofs.
   Definition parent c : nat := c - first * 2 ^ Nat.log2 (c / first).
   Definition child γ bk c : iProp Σ := (∃ w : Z, (bk +ₗ (c : nat)) ↦ #w) ∨ reached γ c 0.
   Definition children γ bk s : iProp Σ :=
-    [∗ list] c ∈ seq first (all_buckets - first), ⌜group (parent c) = s⌝ → child γ bk c.
+    [∗ list] c ∈ seq first (all_buckets - first),
+      ⌜group (parent c / group_size) = s⌝ → child γ bk c.
 
   Definition lock_inv γ bk ls s : iProp Σ :=
     ∃ locked : bool, (ls +ₗ s) ↦ #locked ∗
@@ -209,245 +219,6 @@ Section proofs.
     iApply (follow_step _ _ _ _ _ _ _ P Q with "[$Hinv $Hr $HP] HΦ"); [done|].
     iIntros "!>" (k l C S Hin) "HP Hst". iMod ("Hook" with "[//] HP Hst") as "[Hst HQ]".
     iExists S. by iFrame.
-  Qed.
-
-  (** ** The size and the hint *)
-
-  Definition level_at x (z : nat * nat) : nat :=
-    if decide (place x z.1 < z.2) then Datatypes.S z.1 else z.1.
-
-  Lemma size_reaches T D z x : shape T D → size_ok T z → reaches T (place x (level_at x z)) (level_at x z).
-  Proof.
-    intros HT (Hk & Hp & Hall & Hsplit). unfold level_at. case_decide as Hx.
-    - destruct (Hsplit _ Hx) as (k' & l & Hl & Hk'). rewrite place_next.
-      destruct (Nat.odd _); [|rewrite Nat.add_0_r; by exists k', l].
-      eapply (shape_child T D HT); [done|apply place_lt|lia].
-    - apply Hall, place_lt.
-  Qed.
-
-  Lemma level_in_spec x (z : nat * nat) :
-    z.1 ≤ max_level → z.2 < first * 2 ^ z.1 →
-    {{{ True }}} level_in #x #(size_val z) {{{ RET #(level_at x z); True }}}.
-  Proof.
-    iIntros (Hk Hp Φ) "_ HΦ". wp_lam. wp_pures.
-    pose proof (round_le _ _ Hk).
-    assert (z.2 < all_buckets) as Hlt by (unfold all_buckets; lia). unfold size_val.
-    rewrite Z.quot_div_nonneg; [|lia..]. rewrite -Nat2Z.inj_div.
-    rewrite Nat.div_add_l; [|lia]. rewrite Nat.div_small; [|lia].
-    rewrite Nat.add_0_r.
-    wp_apply place_of_spec; [done|]. iIntros "_". wp_pures.
-    rewrite Z.rem_mod_nonneg; [|lia..]. rewrite -Nat2Z.inj_mod.
-    rewrite Nat.add_comm Nat.mod_add; [|lia].
-    rewrite Nat.mod_small; [|lia].
-    unfold level_at. case_decide as Hx.
-    - rewrite bool_decide_eq_true_2; [|lia]. wp_pures.
-      replace (z.1 + 1)%Z with (Z.of_nat (Datatypes.S z.1)) by lia. by iApply "HΦ".
-    - rewrite bool_decide_eq_false_2; [|lia]. wp_pures. by iApply "HΦ".
-  Qed.
-
-  Lemma wp_load_hint γ bk vs gs x1 x2 :
-    {{{ inv N (table_inv γ bk vs gs) }}}
-      ! #(gs +ₗ 1)
-    {{{ z, RET #(size_val z); ⌜z.1 ≤ max_level⌝ ∗ ⌜z.2 < first * 2 ^ z.1⌝ ∗
-        reached γ (place x1 (level_at x1 z)) (level_at x1 z) ∗
-        reached γ (place x2 (level_at x2 z)) (level_at x2 z) }}}.
-  Proof.
-    iIntros (Φ) "#Hinv HΦ".
-    iInv "Hinv" as (T D S R z h) "(>%HT & >%HR & >%Hz & >%Hh & >HT & >HS & >Hz & >Hh & >HR & >Hst)".
-    wp_load.
-    iMod (reached_learn _ _ _ (place x1 (level_at x1 h)) (level_at x1 h) with "HR")
-      as (R1 HR1) "[HR #H1]"; [done|by eapply size_reaches|].
-    iMod (reached_learn _ _ _ (place x2 (level_at x2 h)) (level_at x2 h) with "HR")
-      as (R2 HR2) "[HR #H2]"; [done|by eapply size_reaches|].
-    iModIntro. iSplitR "HΦ"; [iNext; iExists T, D, S, R2, z, h; by iFrame|].
-    iApply "HΦ". iFrame "#". destruct Hh as (? & ? & _). done.
-  Qed.
-
-  (** Loads the locations of an item. The caller has [P] before, [P1] in between, and
-      [Q] afterwards. *)
-  Lemma load_both_step γ bk vs ls gs x1 x2 (P : iProp Σ) (P1 : nat → list Z → iProp Σ)
-      (Q : nat → list Z → nat → list Z → iProp Σ) :
-    x1 < all_buckets → x2 < all_buckets →
-    {{{ inv N (table_inv γ bk vs gs) ∗ P ∗
-        □ (∀ k l C S, ⌜in_word C (place x1 k) k l⌝ -∗ P -∗ protocol γ C S ={⊤ ∖ ↑N}=∗
-          ∃ S', ⌜fst <$> S' = fst <$> S⌝ ∗ protocol γ C S' ∗ P1 k l) ∗
-        □ (∀ k l k1 l1 C S, ⌜in_word C (place x2 k) k l⌝ -∗ P1 k1 l1 -∗
-          protocol γ C S ={⊤ ∖ ↑N}=∗ protocol γ C S ∗ Q k1 l1 k l) }}}
-      load_both (table_val bk vs ls gs) #x1 #x2
-    {{{ k1 l1 k2 l2, RET ((#(place x1 k1), #(encode_word k1 l1)),
-                          (#(place x2 k2), #(encode_word k2 l2)));
-        seen γ x1 k1 l1 ∗ seen γ x2 k2 l2 ∗ Q k1 l1 k2 l2 }}}.
-  Proof.
-    iIntros (Hx1 Hx2 Φ) "(#Hinv & HP & #H1 & #H2) HΦ".
-    wp_lam. wp_pures. unfold hint_of. wp_pures.
-    wp_apply (wp_load_hint _ _ _ _ x1 x2 with "Hinv"). iIntros (z) "(% & % & #Hr1 & #Hr2)".
-    wp_pures. wp_apply level_in_spec; [done..|]. iIntros "_".
-    wp_apply (follow_step _ _ _ _ _ _ _ P P1 with "[$Hinv $HP $Hr1 $H1]"); [done|].
-    iIntros (k1 l1) "[Hs1 HP1]". wp_pures.
-    wp_apply level_in_spec; [done..|]. iIntros "_".
-    wp_apply (follow_spec _ _ _ _ _ _ _ (P1 k1 l1) (λ k l, Q k1 l1 k l)
-      with "[$Hinv $HP1 $Hr2]"); [done| |].
-    { iIntros "!>" (k l C S Hin) "HP Hst". by iApply ("H2" with "[//] HP Hst"). }
-    iIntros (k2 l2) "[Hs2 HQ]". wp_pures. iApply "HΦ". by iFrame.
-  Qed.
-
-  Lemma load_both_spec γ bk vs ls gs x1 x2 (P : iProp Σ) (P1 : nat → list Z → iProp Σ)
-      (Q : nat → list Z → nat → list Z → iProp Σ) :
-    x1 < all_buckets → x2 < all_buckets →
-    {{{ inv N (table_inv γ bk vs gs) ∗ P ∗
-        □ (∀ k l C S, ⌜in_word C (place x1 k) k l⌝ -∗ P -∗ protocol γ C S ={⊤ ∖ ↑N}=∗
-          protocol γ C S ∗ P1 k l) ∗
-        □ (∀ k l k1 l1 C S, ⌜in_word C (place x2 k) k l⌝ -∗ P1 k1 l1 -∗
-          protocol γ C S ={⊤ ∖ ↑N}=∗ protocol γ C S ∗ Q k1 l1 k l) }}}
-      load_both (table_val bk vs ls gs) #x1 #x2
-    {{{ k1 l1 k2 l2, RET ((#(place x1 k1), #(encode_word k1 l1)),
-                          (#(place x2 k2), #(encode_word k2 l2)));
-        seen γ x1 k1 l1 ∗ seen γ x2 k2 l2 ∗ Q k1 l1 k2 l2 }}}.
-  Proof.
-    iIntros (Hx1 Hx2 Φ) "(#Hinv & HP & #H1 & #H2) HΦ".
-    iApply (load_both_step _ _ _ _ _ _ _ P P1 Q with "[$Hinv $HP] HΦ"); [done..|].
-    iFrame "H2". iIntros "!>" (k l C S Hin) "HP Hst".
-    iMod ("H1" with "[//] HP Hst") as "[Hst HQ]". iExists S. by iFrame.
-  Qed.
-
-  (** ** Changes of a word *)
-
-  Lemma wp_cas_word γ bk vs gs b k0 k l l' (P Q : iProp Σ) (Qf : nat → list Z → iProp Σ) :
-    word_facts b k l → length l' ≤ capacity → ours b k l' →
-    {{{ inv N (table_inv γ bk vs gs) ∗ reached γ b k0 ∗ P ∗
-        ((∀ C C' S, ⌜in_word C b k l⌝ -∗ ⌜in_word C' b k l'⌝ -∗ ⌜elsewhere C C' b k⌝ -∗ P -∗
-            protocol γ C S ={⊤ ∖ ↑N}=∗
-            ∃ S', ⌜fst <$> S' = fst <$> S⌝ ∗ protocol γ C' S' ∗ Q) ∧
-         (∀ k1 l1 C S, ⌜in_word C b k1 l1⌝ -∗ P -∗
-            protocol γ C S ={⊤ ∖ ↑N}=∗ protocol γ C S ∗ Qf k1 l1)) }}}
-      CmpXchg #(bk +ₗ b) #(encode_word k l) #(encode_word k l')
-    {{{ k1 l1 (done : bool), RET (#(encode_word k1 l1), #done);
-        ⌜k0 ≤ k1⌝ ∗ ⌜word_facts b k1 l1⌝ ∗ reached γ b k1 ∗ if done then Q else Qf k1 l1 }}}.
-  Proof.
-    iIntros (Hfacts Hlen Hours Φ) "(#Hinv & #Hr & HP & Hook) HΦ".
-    pose proof Hfacts as (_ & Hk & Hl & _).
-    iInv "Hinv" as (T D S R z h) "(>%HT & >%HR & >%Hz & >%Hh & >HT & >HS & >Hz & >Hh & >HR & >Hst)".
-    iDestruct (reached_knows with "HR Hr") as %(k1 & l1 & Hb & Hk1); [done|].
-    pose proof (shape_ok _ _ _ _ _ HT Hb) as Hl1.
-    pose proof (shape_word T D HT _ _ _ Hb) as (? & ? & ? & ?).
-    assert (word_facts b k1 l1) by done.
-    iMod (reached_learn _ _ _ b k1 with "HR") as (R' HR') "[HR #Hr']"; [done|by exists k1, l1|].
-    destruct (decide (encode_word k1 l1 = encode_word k l)) as [Heq|Hne].
-    - apply word_inj in Heq as [-> ->]; [|done..].
-      iDestruct (big_sepM_insert_acc with "HT") as "[Hb HT]"; [done|]. simpl.
-      wp_cmpxchg_suc. iDestruct ("HT" $! (k, l') with "Hb") as "HT".
-      iDestruct "Hook" as "[Hook _]".
-      pose proof (shape_update T D b k l l' HT Hb Hlen Hours) as HT'.
-      iMod ("Hook" $! (copies T D) (copies (<[b := (k, l')]> T) D) with "[] [] [] HP Hst")
-        as (S' HSS) "[Hst HQ]".
-      { iPureIntro. by apply shape_in_word. }
-      { iPureIntro. apply shape_in_word; [done|]. apply lookup_insert. }
-      { iPureIntro. by apply (update_elsewhere T D b k l l'). }
-      assert (∀ b' k', reaches T b' k' → reaches (<[b := (k, l')]> T) b' k') as Hmono.
-      { intros. by apply (update_reaches T b k l l'). }
-      rewrite -HSS.
-      iModIntro. iSplitR "HΦ HQ".
-      + iNext. iExists _, D, S', R', z, h. iFrame. iPureIntro. unfold reached_ok, size_ok in *.
-        split_and!; naive_solver.
-      + iApply "HΦ". by iFrame "Hr' HQ".
-    - iDestruct (big_sepM_lookup_acc with "HT") as "[Hb HT]"; [done|]. simpl.
-      wp_cmpxchg_fail. iDestruct ("HT" with "Hb") as "HT".
-      iDestruct "Hook" as "[_ Hook]".
-      iMod ("Hook" $! k1 l1 with "[] HP Hst") as "[Hst HQ]".
-      { iPureIntro. by apply shape_in_word. }
-      iModIntro. iSplitR "HΦ HQ"; [iNext; iExists T, D, S, R', z, h; by iFrame|].
-      iApply "HΦ". by iFrame "Hr' HQ".
-  Qed.
-
-  (** ** Versions and locks *)
-
-  Lemma wp_load_version γ bk vs gs s (P : iProp Σ) (Q : nat → iProp Σ) :
-    s < stripes →
-    {{{ inv N (table_inv γ bk vs gs) ∗ P ∗
-        (∀ v d C S, ⌜S !! s = Some (v, d)⌝ -∗ P -∗ protocol γ C S ={⊤ ∖ ↑N}=∗
-          protocol γ C S ∗ Q v) }}}
-      ! #(vs +ₗ s)
-    {{{ v, RET #v; Q v }}}.
-  Proof.
-    iIntros (Hs Φ) "(#Hinv & HP & Hook) HΦ".
-    iInv "Hinv" as (T D S R z h) "(>%HT & >%HR & >%Hz & >%Hh & >HT & >HS & >Hz & >Hh & >HR & >Hst)".
-    iDestruct (state_stripe with "Hst") as %[[v d] Hv]; [done|].
-    iDestruct (big_sepM_lookup_acc _ _ s v with "HS") as "[Hs HS]".
-    { by rewrite lookup_fmap Hv. }
-    wp_load. iDestruct ("HS" with "Hs") as "HS".
-    iMod ("Hook" with "[//] HP Hst") as "[Hst HQ]".
-    iModIntro. iSplitR "HΦ HQ"; [iNext; iExists T, D, S, R, z, h; by iFrame|].
-    by iApply "HΦ".
-  Qed.
-
-  Lemma lock_spec γ bk vs ls gs s :
-    s < stripes →
-    {{{ [∗ list] s ∈ seq 0 stripes, inv Nlock (lock_inv γ bk ls s) }}}
-      lock (table_val bk vs ls gs) #s
-    {{{ v, RET #(); owns γ s (v, Idle) ∗ children γ bk s }}}.
-  Proof.
-    iIntros (Hs Φ) "Hls HΦ".
-    iDestruct (big_sepL_lookup _ _ s s with "Hls") as "#Hl"; [by apply lookup_seq|].
-    iClear "Hls". iLöb as "IH". wp_rec. wp_pures. unfold lock_of, table_val. wp_pures.
-    wp_bind (CmpXchg _ _ _). iInv "Hl" as ([]) "[>Hls Ho]".
-    - wp_cmpxchg_fail. iModIntro. iSplitR "HΦ"; [iNext; iExists true; by iFrame|].
-      wp_pures. by iApply "IH".
-    - wp_cmpxchg_suc. iModIntro. iSplitL "Hls"; [iNext; iExists true; by iFrame|].
-      iDestruct "Ho" as "[(%v & Ho) Hc]". wp_pures. iApply "HΦ". by iFrame.
-  Qed.
-
-  Lemma unlock_spec γ bk vs ls gs s v :
-    s < stripes →
-    {{{ ([∗ list] s ∈ seq 0 stripes, inv Nlock (lock_inv γ bk ls s)) ∗
-        owns γ s (v, Idle) ∗ children γ bk s }}}
-      unlock (table_val bk vs ls gs) #s
-    {{{ RET #(); True }}}.
-  Proof.
-    iIntros (Hs Φ) "(Hls & Ho & Hc) HΦ".
-    iDestruct (big_sepL_lookup _ _ s s with "Hls") as "#Hl"; [by apply lookup_seq|].
-    wp_lam. wp_pures. unfold lock_of, table_val. wp_pures.
-    iInv "Hl" as (locked) "[>Hls' _]". wp_store. iModIntro.
-    iSplitR "HΦ"; [iNext; iExists false; iFrame; by iExists v|]. by iApply "HΦ".
-  Qed.
-
-  Lemma bump_spec γ bk vs ls gs s v d d' (P Q : iProp Σ) :
-    s < stripes →
-    {{{ inv N (table_inv γ bk vs gs) ∗ owns γ s (v, d) ∗ P ∗
-        (∀ C S, P -∗ owns γ s (v, d) -∗ protocol γ C S ={⊤ ∖ ↑N}=∗
-          protocol γ C (<[s := (Datatypes.S v, d')]> S) ∗ Q) }}}
-      bump (table_val bk vs ls gs) #s
-    {{{ RET #(); Q }}}.
-  Proof.
-    iIntros (Hs Φ) "(#Hinv & Ho & HP & Hook) HΦ".
-    wp_lam. wp_pures. unfold version_of, table_val. wp_pures.
-    wp_apply (wp_load_version _ _ _ _ _ (owns γ s (v, d)) (λ v', ⌜v' = v⌝ ∗ owns γ s (v, d))%I
-      with "[$Hinv $Ho]"); [done|..].
-    { iIntros (v' d1 C S HSs) "Ho Hst".
-      iDestruct (owns_state with "Hst Ho") as %HSs'. simplify_eq. by iFrame. }
-    iIntros (?) "[-> Ho]". wp_pures.
-    iInv "Hinv" as (T D S R z h) "(>%HT & >%HR & >%Hz & >%Hh & >HT & >HS & >Hz & >Hh & >HR & >Hst)".
-    iDestruct (owns_state with "Hst Ho") as %HSs.
-    iDestruct (big_sepM_insert_acc _ _ s v with "HS") as "[Hs HS]".
-    { by rewrite lookup_fmap HSs. }
-    wp_store.
-    iMod ("Hook" with "HP Ho Hst") as "[Hst HQ]".
-    iDestruct ("HS" $! (Datatypes.S v) with "[Hs]") as "HS".
-    { by replace (v + 1)%Z with (Datatypes.S v : Z) by lia. }
-    iModIntro. iSplitR "HΦ HQ".
-    { iNext. iExists T, D, _, R, z, h. iFrame. rewrite fmap_insert. by iFrame. }
-    by iApply "HΦ".
-  Qed.
-
-  (** A step of the protocol between two accesses. *)
-  Lemma protocol_step γ bk vs gs (P Q : iProp Σ) :
-    inv N (table_inv γ bk vs gs) -∗ P -∗
-    (∀ C S, P -∗ protocol γ C S ={⊤ ∖ ↑N}=∗
-      ∃ S', ⌜fst <$> S' = fst <$> S⌝ ∗ protocol γ C S' ∗ Q) ={⊤}=∗ Q.
-  Proof.
-    iIntros "#Hinv HP Hook".
-    iInv "Hinv" as (T D S R z h) "(>%HT & >%HR & >%Hz & >%Hh & >HT & >HS & >Hz & >Hh & >HR & >Hst)".
-    iMod ("Hook" with "HP Hst") as (S' HSS) "[Hst HQ]". rewrite -HSS.
-    iModIntro. iSplitR "HQ"; [|done]. iNext. iExists T, D, S', R, z, h. by iFrame.
   Qed.
 End proofs.
 

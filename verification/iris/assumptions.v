@@ -1,8 +1,6 @@
 (** The statements of the theorems, spelled out again, and what they rest on. *)
-From iris.program_logic Require Import atomic adequacy.
-From iris.heap_lang Require Import proofmode notation.
+From iris.program_logic Require Import adequacy.
 From guira Require Import construction unique client.
-From iris.prelude Require Import options.
 
 Check (client_adequate :
   ∀ σ, adequate NotStuck client σ (λ v _, v = #true)).
@@ -47,12 +45,15 @@ Section statements.
       relocate t #fp #x #k (incoming_val inc k)
     {{{ (r : bool), RET #r; if r then Q else P }}}).
 
-  Check (split_spec : ∀ (γ : table_names) (t : val) (b k : nat),
-    b < first * 2 ^ k → k < max_level →
+  Check (split_next_spec : ∀ (γ : table_names) (t : val),
+    {{{ is_filter γ t }}} split_next t {{{ (r : bool), RET #r; True }}}).
+
+  Check (split_out_of_turn_spec : ∀ (γ : table_names) (t : val) (b k : nat),
+    b < first * 2 ^ k →
     {{{ is_filter γ t ∗ reached γ b k }}}
-      split t #b #k
-    {{{ (r : bool), RET #r;
-        reached γ b (Datatypes.S k) ∗ reached γ (b + first * 2 ^ k) (Datatypes.S k) }}}).
+      split_out_of_turn t #b #k
+    {{{ (r : bool), RET #r; if r then
+        reached γ b (Datatypes.S k) ∗ reached γ (b + first * 2 ^ k) (Datatypes.S k) else True }}}).
 
   Check (new_table_spec :
     {{{ True }}} new_table #stripes {{{ γ t, RET t; is_filter γ t ∗ contents γ ∅ }}}).
@@ -65,7 +66,8 @@ Print Assumptions insert_spec.
 Print Assumptions remove_spec.
 Print Assumptions insert_unique_spec.
 Print Assumptions relocate_spec.
-Print Assumptions split_spec.
+Print Assumptions split_next_spec.
+Print Assumptions split_out_of_turn_spec.
 Print Assumptions new_table_spec.
 Print Assumptions insert_open.
 Print Assumptions remove_open.

@@ -1,15 +1,14 @@
 (** A closed program: readers whose assertions cannot fail, whatever the other threads do. *)
-From iris.heap_lang Require Import proofmode notation adequacy.
-From iris.heap_lang.lib Require Import assert par.
-From guira Require Import construction.
-From iris.prelude Require Import options.
+From iris.algebra Require Import excl.
+From iris.heap_lang Require Import adequacy lib.par.
+From guira Require Import construction unique.
 
 (** * Threads *)
 
 Section threads.
   Context `{HG : !heapGS Σ, LA : !layout, PR : !pairs, TG : !tableG Σ, HH : !hashes}.
-  Context `{HS : !hash_specs Σ}.
-  Local Set Default Proof Using "Type*".
+  Context `{HS : !hash_specs Σ, SG : !spawnG Σ}.
+  Local Existing Instance spawn_tokG.
 
   (** Adds a copy, moves copies of the same fingerprint there and back, and removes one; for ever.
       The move back stores another item, which is removed later. The moves are planned at these
@@ -25,6 +24,20 @@ Section threads.
     (if: "added" then assert: (remove "t" "y") else #());;
     (if: "stored" then assert: (contains "t" "other");; assert: (remove "t" "other") else #());;
     "churn" "t" "y" "other" "k1" "k2".
+
+  (** Splits the buckets whose turn it is, and advances the size, for ever. *)
+  Definition grow : val := rec: "grow" "t" := split_next "t";; "grow" "t".
+
+  (** Two calls of [insert_unique] at once, for ever: not both are told that the item is new. If one
+      is, the item is there. *)
+  Definition ask : val := rec: "ask" "t" "y" :=
+    let: "is_new" := λ: "r", match: "r" with NONE => #false | SOME "new" => "new" end in
+    let: "r" := insert_unique "t" "y" ||| insert_unique "t" "y" in
+    let: "first" := "is_new" (Fst "r") in
+    let: "second" := "is_new" (Snd "r") in
+    assert: ~ ("first" && "second");;
+    (if: "first" || "second" then assert: (contains "t" "y");; assert: (remove "t" "y") else #());;
+    "ask" "t" "y".
 
   (** Looks an item up, for ever. *)
   Definition look : val := rec: "look" "t" "y" :=
@@ -61,6 +74,83 @@ Section threads.
     wp_apply wp_assert. wp_apply (contains_spec _ _ _ _ (fp', x') with "[$Hf $Hy]").
     iIntros "Hy". iSplit; [done|]. iNext. wp_pures.
     wp_apply wp_assert. wp_apply (remove_open _ _ _ (fp', x') with "[$Ht $Hy]"). iIntros "_".
+    iSplit; [done|]. iNext. wp_pures. by iApply "IH".
+  Qed.
+
+  Lemma grow_spec γ t : {{{ is_filter γ t }}} grow t {{{ RET #(); False }}}.
+  Proof.
+    iIntros (Φ) "#Ht HΦ". iLöb as "IH". wp_rec.
+    wp_apply (split_next_spec with "Ht"). iIntros (r) "_". wp_pures. by iApply "IH".
+  Qed.
+
+  (** Of those who are told that an item is new, one has the token [won] at a time. *)
+  Definition asked γ won y : iProp Σ := own won (Excl ()) ∨ ∃ i, holds γ i 1 y true.
+  Definition told won (r : val) : iProp Σ :=
+    ∃ new : bool, ⌜r = NONEV ∧ new = false ∨ r = SOMEV #new⌝ ∗
+      if new then own won (Excl ()) else True.
+
+  Lemma insert_unique_asked γ t won y Φ :
+    item_good y →
+    is_open γ t -∗ inv (nroot .@ "asked") (asked γ won y) -∗ (∀ r, told won r -∗ Φ r) -∗
+    WP insert_unique t (item_val y) {{ Φ }}.
+  Proof.
+    iIntros (Hy) "[#Ht #Hc] #Ha HΦ".
+    awp_apply (insert_unique_spec with "Ht"); [done|]. iInv "Hc" as (X) ">HX".
+    iAaccIntro with "HX".
+    { iIntros "HX !>". iSplitL "HX"; [by iExists X|]. by iFrame. }
+    iIntros (r) "[[%Hr HX]|(-> & %Hno & %i & _ & HX & Hi)]".
+    { iModIntro. iSplitL "HX"; [iNext; by iExists X|]. iApply "HΦ". iExists false.
+      iSplit; [|done]. iPureIntro. destruct Hr as [-> | ->]; [by left|by right]. }
+    unfold token. iDestruct "Hi" as "[_ (%u & Hi)]".
+    iDestruct (contents_holds with "HX Hi") as %Hi. rewrite lookup_insert in Hi. simplify_eq.
+    iInv "Ha" as ">[Hwon|(%j & Hj)]".
+    - iModIntro. iSplitL "Hi"; [iRight; by iExists i|].
+      iModIntro. iSplitL "HX"; [iNext; by iExists _|]. iApply "HΦ". iExists true.
+      iFrame "Hwon". iPureIntro. by right.
+    - iDestruct (contents_holds with "HX Hj") as %Hj.
+      iDestruct (holds_ne with "Hi Hj") as %Hne.
+      rewrite lookup_insert_ne in Hj; [|done]. exfalso. eapply Hno; [done|].
+      destruct y. apply same_refl.
+  Qed.
+
+  Lemma ask_spec γ t y :
+    item_good y → {{{ is_open γ t }}} ask t (item_val y) {{{ RET #(); False }}}.
+  Proof.
+    iIntros (Hy Φ) "#Ho HΦ". iPoseProof "Ho" as "[Ht _]". iLöb as "IH". wp_rec. wp_pures.
+    iMod (own_alloc (Excl ())) as (won) "Hwon"; [done|].
+    iMod (inv_alloc (nroot .@ "asked") _ (asked γ won y) with "[Hwon]") as "#Ha".
+    { iNext. by iLeft. }
+    wp_smart_apply (wp_par (told won) (told won)).
+    { iApply (insert_unique_asked with "Ho Ha"); [done|]. by iIntros (r) "$". }
+    { iApply (insert_unique_asked with "Ho Ha"); [done|]. by iIntros (r) "$". }
+    iIntros (r1 r2) "[(%new1 & %Hr1 & H1) (%new2 & %Hr2 & H2)] !>". wp_pures.
+    wp_bind (Case _ _ _).
+    iApply (wp_wand _ _ _ (λ w, ⌜w = #new1⌝)%I).
+    { destruct Hr1 as [[-> ->]| ->]; by wp_pures. }
+    iIntros (? ->). wp_pures. wp_bind (Case _ _ _).
+    iApply (wp_wand _ _ _ (λ w, ⌜w = #new2⌝)%I).
+    { destruct Hr2 as [[-> ->]| ->]; by wp_pures. }
+    iIntros (? ->). wp_pures.
+    iAssert ⌜new1 && new2 = false⌝%I as %Hboth.
+    { destruct new1, new2; try done. by iDestruct (own_valid_2 with "H1 H2") as %[]. }
+    iAssert (if new1 || new2 then own won (Excl ()) else True)%I with "[H1 H2]" as "Hwon".
+    { destruct new1; [done|]. by destruct new2. }
+    wp_apply wp_assert.
+    wp_bind (if: _ then _ else _)%E. iApply (wp_wand _ _ _ (λ w, ⌜w = #(new1 && new2)⌝)%I).
+    { destruct new1; by wp_pures. }
+    iIntros (? ->). rewrite Hboth. wp_pures. iModIntro. iSplit; [done|]. iNext. wp_pures.
+    wp_bind (if: #new1 then _ else _)%E.
+    iApply (wp_wand _ _ _ (λ w, ⌜w = #(new1 || new2)⌝)%I).
+    { destruct new1; by wp_pures. }
+    iIntros (? ->). destruct (new1 || new2); wp_pures; [|by iApply "IH"].
+    iApply fupd_wp. iInv "Ha" as ">[Hwon'|(%i & Hi)]".
+    { by iDestruct (own_valid_2 with "Hwon Hwon'") as %[]. }
+    iModIntro. iSplitL "Hwon"; [by iLeft|]. iModIntro.
+    iAssert (token γ i 1 y) with "[Hi]" as "Hi".
+    { unfold token. iSplit; [done|]. by iExists true. }
+    wp_apply wp_assert. wp_apply (contains_spec with "[$Ht $Hi]"). iIntros "Hi".
+    iSplit; [done|]. iNext. wp_pures.
+    wp_apply wp_assert. wp_apply (remove_open with "[$Ho $Hi]"). iIntros "_".
     iSplit; [done|]. iNext. wp_pures. by iApply "IH".
   Qed.
 
@@ -112,11 +202,12 @@ Local Instance pairs_n : pairs := {|
 Local Instance hashes_n : hashes := {|
   alt_code := (λ: "fp" "x", ("fp" + #n - "x") `rem` #n)%V;
   stripe_code := (λ: "fp" "x", "fp" `rem` #m)%V;
-  group_code := (λ: "b", #0)%V;
+  group_code := (λ: "g", #0)%V; group_size := 1; hints_per_round := 2;
 |}.
 
 Local Program Instance hash_specs_n `{!heapGS Σ} : hash_specs Σ := {| group _ := 0 |}.
 Next Obligation. done. Qed.
+Next Obligation. intros. simpl. lia. Qed.
 Next Obligation. intros. simpl. lia. Qed.
 Next Obligation.
   iIntros (Σ ? fp x [[??] _] Hx Φ) "_ HΦ". simpl in *. wp_pures.
@@ -137,10 +228,12 @@ Next Obligation. iIntros (Σ ? b Φ) "_ HΦ". simpl. wp_pures. by iApply "HΦ". 
 (** * The program *)
 
 (** The items [item_x] and [item_y] are aliases: the same pair, seen from its two locations.
-    [item_z] is another item of the same stripe that shares both locations with [item_x]. *)
+    [item_z] and [item_w] are other items of the same stripe that share both locations with
+    [item_x]. *)
 Definition item_x : item := (5%Z, 2).
 Definition item_y : item := (5%Z, 3).
 Definition item_z : item := (13%Z, 2).
+Definition item_w : item := (21%Z, 2).
 
 Definition client : expr :=
   let: "t" := new_table #m in
@@ -149,10 +242,15 @@ Definition client : expr :=
   let: "z" := item_val item_z in
   Fork (churn "t" "y" "z" #0 #0);;
   Fork (churn "t" "z" "y" #0 #0);;
-  Fork (split "t" #0 #0;; split "t" #1 #0;;
-        Fork (churn "t" "z" "y" #1 #1);;
-        split "t" #2 #1;;
-        churn "t" "y" "z" #1 #2);;
+  Fork (grow "t");;
+  Fork (ask "t" (item_val item_w));;
+  Fork (if: split_out_of_turn "t" #1 #0 then
+          Fork (churn "t" "y" "z" #1 #0);;
+          if: split_out_of_turn "t" #0 #0 then
+            Fork (churn "t" "z" "y" #1 #1);;
+            if: split_out_of_turn "t" #2 #1 then churn "t" "y" "z" #1 #2 else #()
+          else #()
+        else #());;
   if: insert "t" "x" then
     ((assert: (contains "t" "x")) ||| (assert: (contains "t" "x")));;
     let: "removed" := remove "t" "x" in
@@ -165,12 +263,12 @@ Definition client : expr :=
 
 Section proofs.
   Context `{!heapGS Σ, !spawnG Σ, !tableG Σ}.
-  Local Set Default Proof Using "Type*".
 
   Lemma client_spec : {{{ True }}} client {{{ RET #true; True }}}.
   Proof.
     iIntros (Φ) "_ HΦ". unfold client.
-    assert (item_good item_x ∧ item_good item_y ∧ item_good item_z) as (Hx & Hy & Hz).
+    assert (item_good item_x ∧ item_good item_y ∧ item_good item_z ∧ item_good item_w)
+      as (Hx & Hy & Hz & Hw).
     { unfold item_good, item_ok, fp_ok. simpl. lia. }
     wp_apply new_table_spec; [done|]. iIntros (γ t) "[#Ht HX]".
     iMod (inv_alloc (nroot .@ "contents") _ (∃ X, contents γ X)%I with "[HX]") as "#HX".
@@ -180,25 +278,40 @@ Section proofs.
     iMod (reached_root _ _ 0 with "Ht") as "#H0"; [simpl; lia|].
     iMod (reached_root _ _ 1 with "Ht") as "#H1"; [simpl; lia|].
     wp_apply wp_fork.
-    { iApply (churn_spec γ t item_y item_z 0 0 with "[$Ho]"); [done|done|by left|simpl; lia..| |by iIntros "!> []"].
+    { iApply (churn_spec γ t item_y item_z 0 0 with "[$Ho]");
+        [done|done|by left|simpl; lia..| |by iIntros "!> []"].
       iSplit; [iExact "H1"|iExact "H0"]. }
     wp_pures.
     wp_apply wp_fork.
-    { iApply (churn_spec γ t item_z item_y 0 0 with "[$Ho]"); [done|done|by left|simpl; lia..| |by iIntros "!> []"].
+    { iApply (churn_spec γ t item_z item_y 0 0 with "[$Ho]");
+        [done|done|by left|simpl; lia..| |by iIntros "!> []"].
       iSplit; [iExact "H0"|iExact "H1"]. }
     wp_pures.
     wp_apply wp_fork.
-    { wp_apply (split_spec γ t 0 0 with "[$Ht $H0]"); [simpl; lia..|]. iIntros (r0) "[_ #H2]".
-      wp_pures.
-      wp_apply (split_spec γ t 1 0 with "[$Ht $H1]"); [simpl; lia..|]. iIntros (r1) "[_ #H3]".
-      wp_pures.
+    { iApply (grow_spec with "Ht"). by iIntros "!> []". }
+    wp_pures.
+    wp_apply wp_fork.
+    { iApply (ask_spec γ t item_w with "Ho"); [done|]. by iIntros "!> []". }
+    wp_pures.
+    wp_apply wp_fork.
+    { wp_apply (split_out_of_turn_spec γ t 1 0 with "[$Ht $H1]"); [simpl; lia|].
+      iIntros ([|]) "Hs"; wp_pures; [|done]. iDestruct "Hs" as "[_ #H3]".
       wp_apply wp_fork.
-      { iApply (churn_spec γ t item_z item_y 1 1 with "[$Ho]"); [done|done|by left|simpl; lia..| |by iIntros "!> []"].
+      { iApply (churn_spec γ t item_y item_z 1 0 with "[$Ho]");
+          [done|done|by left|simpl; lia..| |by iIntros "!> []"].
+        iSplit; [iExact "H3"|iExact "H0"]. }
+      wp_pures.
+      wp_apply (split_out_of_turn_spec γ t 0 0 with "[$Ht $H0]"); [simpl; lia|].
+      iIntros ([|]) "Hs"; wp_pures; [|done]. iDestruct "Hs" as "[_ #H2]".
+      wp_apply wp_fork.
+      { iApply (churn_spec γ t item_z item_y 1 1 with "[$Ho]");
+          [done|done|by left|simpl; lia..| |by iIntros "!> []"].
         iSplit; [iExact "H2"|iExact "H3"]. }
       wp_pures.
-      wp_apply (split_spec γ t 2 1 with "[$Ht]"); [simpl; lia..|iExact "H2"|].
-      iIntros (r2) "[#H2' _]". wp_pures.
-      iApply (churn_spec γ t item_y item_z 1 2 with "[$Ho]"); [done|done|by left|simpl; lia..| |by iIntros "!> []"].
+      wp_apply (split_out_of_turn_spec γ t 2 1 with "[$Ht]"); [simpl; lia|iExact "H2"|].
+      iIntros ([|]) "Hs"; wp_pures; [|done]. iDestruct "Hs" as "[#H2' _]".
+      iApply (churn_spec γ t item_y item_z 1 2 with "[$Ho]");
+        [done|done|by left|simpl; lia..| |by iIntros "!> []"].
       iSplit; [iExact "H3"|iExact "H2'"]. }
     wp_pures.
     wp_apply (insert_open with "Ho"); [done|].

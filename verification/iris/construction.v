@@ -1,9 +1,5 @@
 (** The making of a table, and what the operations guarantee to clients that do not count items. *)
-From iris.algebra Require Import auth gset.
-From iris.program_logic Require Import atomic.
-From iris.heap_lang Require Import proofmode notation.
-From guira Require Export filter moves splits.
-From iris.prelude Require Import options.
+From guira Require Export moves splits.
 
 (** * Construction *)
 
@@ -11,7 +7,6 @@ Section construction.
   Context `{HG : !heapGS Σ, LA : !layout, PR : !pairs, TG : !tableG Σ, HH : !hashes}.
   Context `{HS : !hash_specs Σ}.
   Local Existing Instance table_reached.
-  Local Set Default Proof Using "Type*".
   Implicit Types (s c : nat) (γ : table_names).
 
   Lemma big_sepM_map_seq {A} (Φ : nat → A → iProp Σ) k (xs : list A) :
@@ -85,7 +80,8 @@ Section construction.
     { intros s st. unfold S. rewrite lookup_map_seq_0. by intros [-> _]%lookup_replicate. }
     assert (shape T (λ _, 0)) as Hshape.
     { split.
-      - intros x Hx. exists []. apply HT. split; [done|]. pose proof (place_lt x 0). simpl in *. lia.
+      - intros x Hx. exists []. apply HT. split; [done|].
+        pose proof (place_lt x 0). simpl in *. lia.
       - by intros b k l x [[= -> ->] ?]%HT.
       - intros b k l [[= -> ->] ?]%HT. simpl. split_and!; [lia..|constructor].
       - intros b k l j [[= -> ->] ?]%HT. lia.
@@ -138,7 +134,7 @@ Section construction.
         unfold array. iApply (big_sepL_mono with "Hch").
         iIntros (i w [-> ?]%lookup_replicate) "H". iLeft. iExists 0%Z.
         by rewrite loc_add_assoc -Nat2Z.inj_add. }
-      iDestruct (to_groups _ (λ c, group (parent c)) with "Hch") as "Hch".
+      iDestruct (to_groups _ (λ c, group (parent c / group_size)) with "Hch") as "Hch".
       iDestruct (big_sepL_sep_2 with "Hls Hos") as "H".
       iDestruct (big_sepL_sep_2 with "H Hch") as "H".
       iApply (big_sepL_mono with "H"). iIntros (k s _) "[[Hl Ho] Hc]".

@@ -1,9 +1,5 @@
-(** The filter: what each operation guarantees. *)
-From iris.bi.lib Require Import fractional.
-From iris.program_logic Require Export atomic.
-From iris.heap_lang Require Import proofmode notation.
-From guira Require Export access.
-From iris.prelude Require Import options.
+(** The filter: what lookups and inserts guarantee. *)
+From guira Require Export writes.
 
 Section proofs.
   Context `{HG : !heapGS Σ, LA : !layout, PR : !pairs, TG : !tableG Σ, HH : !hashes}.
@@ -11,7 +7,6 @@ Section proofs.
   Implicit Types (fp : Z) (b k x s v i : nat) (γ : table_names) (l : list Z).
   Implicit Types (bk vs ls gs : loc) (d : phase).
   Implicit Types (C : Z → nat → nat) (S : gmap nat stripe_state) (X : gmap nat (item * bool)).
-  Local Set Default Proof Using "Type*".
 
   (** ** Tokens *)
 
@@ -76,7 +71,8 @@ Section proofs.
       rewrite bool_decide_eq_true_2; [by iApply "HΦ"|by left].
     - rewrite (bool_decide_eq_false_2 (matching fp x1 k1 l1)); [|done]. wp_pures.
       wp_apply is_in_spec; [done..|]. iIntros "_".
-      rewrite (bool_decide_ext (matching fp x2 k2 l2) (matching fp x1 k1 l1 ∨ matching fp x2 k2 l2));
+      rewrite (bool_decide_ext (matching fp x2 k2 l2)
+        (matching fp x1 k1 l1 ∨ matching fp x2 k2 l2));
         [by iApply "HΦ"|]. tauto.
   Qed.
 
@@ -105,7 +101,7 @@ Section proofs.
         knows γ (Passed (stripe fp x) v)))%I
       (λ k1 l1 k2 l2, □ (⌜matching fp x k1 l1 ∨ matching fp (alt fp x) k2 l2⌝ ∨
         knows γ (Passed (stripe fp x) v)))%I with "[$Hinv]"); [by apply locations_all..| |].
-    { iSplit; [done|]. iSplit.
+    { iSplit; [done|]. iSplit; [|iSplit; [|iIntros "!>"; by iSplit; iIntros]].
       - iIntros "!>" (k l C S Hin) "_ Hst".
         iMod (learn_other with "Hst Hf") as "[$ H]"; [done|].
         rewrite (in_word_copies C fp x k l); [|done..].
@@ -150,7 +146,7 @@ Section proofs.
       (λ _ _ _ _, True)%I with "[$Hinv]"); [by apply locations_all..| |].
     { iSplit; [done|]. iSplit.
       - by iIntros "!>" (k l C S _) "_ $".
-      - by iIntros "!>" (k l k1 l1 C S _) "_ $". }
+      - iSplit; [by iIntros "!>" (k l k1 l1 C S _) "_ $"|]. iIntros "!>". by iSplit; iIntros. }
     iIntros (k1 l1 k2 l2) "([%Hw1 _] & [%Hw2 _] & _)". wp_pures.
     destruct Hw1 as (_ & ? & ? & _), Hw2 as (_ & ? & ? & _).
     wp_apply either_spec; [done..|]. iIntros "_".
@@ -185,7 +181,8 @@ Section proofs.
       ⌜r = (#x', (#(place x' k), #(encode_word k l)))%V ∧ home (fp, x) x' ∧ x' < locations⌝ ∗
       seen γ x' k l)%I).
     { case_bool_decide; wp_pures; iModIntro.
-      - iExists (alt fp x), k2, l2. iSplit; [|by iFrame "#"]. iPureIntro. split_and!; [done|by right|done].
+      - iExists (alt fp x), k2, l2. iSplit; [|by iFrame "#"]. iPureIntro.
+        split_and!; [done|by right|done].
       - iExists x, k1, l1. iSplit; [|by iFrame "#"]. iPureIntro. split_and!; [done|by left|done]. }
     iIntros (?) "(%x' & %k & %l & (-> & %Hh & %Hx') & %Hw & #Hr)". wp_pures.
     pose proof Hw as (? & Hk & Hl & Hours). pose proof (locations_all _ Hx') as Hxa.
@@ -231,7 +228,7 @@ Section proofs.
       (λ _ _ _ _, True)%I with "[$Hinv]"); [by apply locations_all..| |].
     { iSplit; [done|]. iSplit.
       - by iIntros "!>" (k l C S _) "_ $".
-      - by iIntros "!>" (k l k1 l1 C S _) "_ $". }
+      - iSplit; [by iIntros "!>" (k l k1 l1 C S _) "_ $"|]. iIntros "!>". by iSplit; iIntros. }
     iIntros (k1 l1 k2 l2) "(#Hs1 & #Hs2 & _)". wp_pures.
     wp_apply (try_add_spec γ bk vs ls gs fp x k1 l1 k2 l2 _ (Φ #true)
       with "[$Hinv $Hs1 $Hs2 AU]"); [done|..].

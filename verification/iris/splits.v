@@ -1,7 +1,5 @@
 (** Splits, and what they guarantee: they preserve everything. *)
-From iris.heap_lang Require Import proofmode notation.
-From guira Require Export moves.
-From iris.prelude Require Import options.
+From guira Require Export sizes.
 
 Section proofs.
   Context `{HG : !heapGS Σ, LA : !layout, PR : !pairs, TG : !tableG Σ, HH : !hashes}.
@@ -9,7 +7,6 @@ Section proofs.
   Implicit Types (fp : Z) (b k x s v i : nat) (γ : table_names) (l : list Z).
   Implicit Types (bk vs ls gs : loc) (d : phase).
   Implicit Types (C : Z → nat → nat) (S : gmap nat stripe_state) (X : gmap nat (item * bool)).
-  Local Set Default Proof Using "Type*".
 
   (** ** Splits *)
 
@@ -23,7 +20,7 @@ Section proofs.
   Qed.
 
   Lemma children_acc γ bk s b k :
-    b < first * 2 ^ k → k < max_level → group b = s →
+    b < first * 2 ^ k → k < max_level → group (b / group_size) = s →
     children γ bk s -∗
     child γ bk (b + first * 2 ^ k) ∗ (child γ bk (b + first * 2 ^ k) -∗ children γ bk s).
   Proof.
@@ -37,21 +34,6 @@ Section proofs.
     iDestruct ("Hc" with "[]") as "Hc".
     { iPureIntro. unfold c. by rewrite parent_child. }
     iFrame "Hc". iIntros "Hc". iApply "Hch". by iIntros.
-  Qed.
-
-  (** A bucket that has been split at a level, and its child. *)
-  Lemma reached_split γ bk vs gs b k k' :
-    b < first * 2 ^ k → k < k' →
-    inv N (table_inv γ bk vs gs) -∗ reached γ b k' ={⊤}=∗
-    reached γ b (Datatypes.S k) ∗ reached γ (b + first * 2 ^ k) (Datatypes.S k).
-  Proof.
-    iIntros (Hb Hk) "#Hinv #Hr".
-    iMod (reached_child _ _ _ _ _ _ k with "Hinv Hr") as "$"; [done..|].
-    iInv "Hinv" as (T D S R z h) "(>%HT & >%HR & >%Hz & >%Hh & >HT & >HS & >Hz & >Hh & >HR & >Hst)".
-    iDestruct (reached_knows with "HR Hr") as %(k1 & l & Hbl & ?); [done|].
-    iMod (reached_learn _ _ _ b (Datatypes.S k) with "HR") as (R' HR') "[HR $]"; [done| |].
-    { exists k1, l. split; [done|lia]. }
-    iModIntro. iSplitL; [|done]. iNext. iExists T, D, S, R', z, h. by iFrame.
   Qed.
 
   (** The switch: one compare-and-swap moves locations, and no copy. *)
@@ -107,16 +89,14 @@ Section proofs.
   Qed.
 
   (** A split preserves everything. Whatever it returns, the bucket has been split at this level. *)
-  Theorem split_spec γ t b k :
-    b < first * 2 ^ k → k < max_level →
-    {{{ is_filter γ t ∗ reached γ b k }}}
-      split t #b #k
-    {{{ (r : bool), RET #r;
+  Lemma split_bucket_spec γ bk vs ls gs b k s :
+    b < first * 2 ^ k → k < max_level → group (b / group_size) = s →
+    {{{ inv N (table_inv γ bk vs gs) ∗ reached γ b k ∗ children γ bk s }}}
+      split_bucket (table_val bk vs ls gs) #b #k
+    {{{ (r : bool), RET #r; children γ bk s ∗
         reached γ b (Datatypes.S k) ∗ reached γ (b + first * 2 ^ k) (Datatypes.S k) }}}.
   Proof.
-    iIntros (Hb Hk Φ) "((%bk & %vs & %ls & %gs & -> & #Hinv & #Hls) & #Hr) HΦ".
-    wp_lam. wp_pures. wp_apply group_spec; [done|]. iIntros "_". wp_pures.
-    wp_apply (lock_spec with "Hls"); [apply group_lt|]. iIntros (v) "[Ho Hch]". wp_pures.
+    iIntros (Hb Hk Hs Φ) "(#Hinv & #Hr & Hch) HΦ". wp_lam. wp_pures.
     iDestruct (children_acc _ _ _ b k with "Hch") as "[Hc Hch]"; [done..|].
     unfold word_of, table_val. wp_pures. fold (table_val bk vs ls gs).
     (* Whether the child is still out of reach shows in the level of the parent. *)
@@ -130,7 +110,8 @@ Section proofs.
         { iSplit; [done|]. by iIntros (k1 l C S _) "_ $". }
         iIntros (k1 l) "(% & % & Hr' & _)". iExists k1, l. iFrame "Hr'".
         do 3 (iSplit; [done|]). case_decide; [done|]. by iLeft.
-      - iInv "Hinv" as (T D S R z h) "(>%HT & >%HR & >%Hz & >%Hh & >HT & >HS & >Hz & >Hh & >HR & >Hst)".
+      - iInv "Hinv"
+          as (T D S R z h) "(>%HT & >%HR & >%Hz & >%Hh & >HT & >HS & >Hz & >Hh & >HR & >Hst)".
         iDestruct (reached_knows with "HR Hr") as %(k1 & l & Hbl & Hk1); [done|].
         iDestruct (reached_knows with "HR Hc") as %(k2 & l2 & Hcl & _); [done|].
         destruct (shape_parent T D HT b k Hb) as (k3 & l3 & Hbl3 & ?); [by eexists|].
@@ -145,20 +126,17 @@ Section proofs.
         { iPureIntro. split_and!; try done. by eapply shape_ok. }
         rewrite decide_False; [|lia]. by iRight. }
     iIntros (?) "(%k1 & %l & -> & %Hk1 & %Hw & #Hr1 & Hc)".
-    wp_bind (split_word _ _ _ _).
-    iApply (wp_wand _ _ _ (λ w, ∃ (r : bool) k', ⌜w = #r⌝ ∗ ⌜k < k'⌝ ∗ reached γ b k' ∗
-      children γ bk (group b))%I with "[Hc Hch]"); last first.
-    { iIntros (?) "(%r & %k' & -> & %Hk' & #Hr' & Hch)". wp_pures.
-      wp_apply (unlock_spec with "[$Hls $Ho $Hch]"); [apply group_lt|]. iIntros "_".
+    iAssert (∀ (r : bool) k', ⌜k < k'⌝ -∗ reached γ b k' -∗ children γ bk s ={⊤}=∗ Φ #r)%I
+      with "[HΦ]" as "HΦ".
+    { iIntros (r k' Hk') "#Hr' Hch".
       iMod (reached_split _ _ _ _ _ k with "Hinv Hr'") as "#[Hb' Hc']"; [done..|].
-      wp_pures. iApply "HΦ". by iFrame "#". }
+      iModIntro. iApply "HΦ". by iFrame "#∗". }
     iLöb as "IH" forall (k1 l Hk1 Hw) "Hr1". wp_rec. wp_pures.
     pose proof Hw as (_ & Hkm & Hl & Hours).
     wp_apply level_spec; [done..|]. iIntros "_". wp_pures.
     destruct (decide (k1 = k)) as [->|Hne]; last first.
     { rewrite bool_decide_eq_false_2; [|intros [= ?%Nat2Z.inj]; done]. wp_pures.
-      iExists false, k1. iSplitR; [done|]. iSplitR; [iPureIntro; lia|]. iFrame "Hr1".
-      by iApply "Hch". }
+      iApply ("HΦ" with "[] Hr1"); [iPureIntro; lia|]. by iApply "Hch". }
     rewrite bool_decide_eq_true_2; [|done]. wp_pures.
     wp_apply halves_spec; [done..|]. iIntros "_". wp_pures.
     unfold word_of, table_val. wp_pures. fold (table_val bk vs ls gs).
@@ -166,8 +144,93 @@ Section proofs.
     iDestruct "Hc" as (w) "Hc". wp_store. wp_pures.
     wp_apply (wp_cas_split γ bk vs gs b k l with "[$Hinv $Hr1 $Hc]"); [done..|].
     iIntros (k2 l2 [|]) "(%Hk2 & %Hw2 & #Hr2 & Hc)"; wp_pures.
-    { iDestruct "Hc" as "[#Hb' #Hc']". iExists true, (Datatypes.S k). iSplitR; [done|].
-      iSplitR; [iPureIntro; lia|]. iFrame "Hb'". iApply "Hch". by iRight. }
-    iApply ("IH" with "[//] [//] [Hc] Hch Hr2"). case_decide; [done|]. by iLeft.
+    { iDestruct "Hc" as "[#Hb' #Hc']".
+      iApply ("HΦ" with "[] Hb'"); [iPureIntro; lia|]. iApply "Hch". by iRight. }
+    iApply ("IH" with "[//] [//] Hch [Hc] HΦ Hr2"). case_decide; [done|]. by iLeft.
+  Qed.
+
+  (** Splits of neighbours, under the lock of their group. *)
+  Lemma split_buckets_spec γ bk vs ls gs b last k g p :
+    last ≤ first * 2 ^ k → k < max_level →
+    (∀ b', b ≤ b' → b' < last → b' / group_size = g) →
+    {{{ inv N (table_inv γ bk vs gs) ∗ split_to γ k p ∗ children γ bk (group g) }}}
+      split_buckets (table_val bk vs ls gs) #b #last #k
+    {{{ RET #(); children γ bk (group g) }}}.
+  Proof.
+    iIntros (Hlast Hk Hg Φ) "(#Hinv & #Hs & Hch) HΦ". iLöb as "IH" forall (b Hg).
+    wp_rec. wp_pures. case_bool_decide as Hlt; wp_pures; [|by iApply "HΦ"].
+    iPoseProof (split_to_reached _ _ _ b with "Hs") as "#Hr"; [lia|].
+    wp_apply (split_bucket_spec γ bk vs ls gs b k (group g) with "[$Hinv $Hr $Hch]");
+      [lia|done|by rewrite Hg; [|lia..]|].
+    iIntros (r) "[Hch _]". wp_pures. replace (b + 1)%Z with (Z.of_nat (Datatypes.S b)) by lia.
+    iApply ("IH" with "[] Hch HΦ"). iPureIntro. intros b' ??. apply Hg; lia.
+  Qed.
+
+  (** Splits that are due preserve everything. *)
+  Theorem split_next_spec γ t :
+    {{{ is_filter γ t }}} split_next t {{{ (r : bool), RET #r; True }}}.
+  Proof.
+    iIntros (Φ) "(%bk & %vs & %ls & %gs & -> & #Hinv & #Hls) HΦ". pose proof group_size_pos as Hg.
+    wp_lam. unfold size_of, table_val. wp_pures. fold (table_val bk vs ls gs).
+    wp_apply (wp_load_size with "Hinv"). iIntros (z) "#[Hs %Hz]". wp_pures.
+    wp_apply level_of_spec; [done..|]. iIntros "_". wp_pures.
+    case_bool_decide as Hmax; wp_pures; [by iApply "HΦ"|].
+    assert (z.1 < max_level) as Hk.
+    { destruct Hz as [Hle _]. assert (z.1 ≠ max_level) by (intros Heq; by rewrite Heq in Hmax).
+      lia. }
+    wp_lam. wp_pures. wp_apply level_of_spec; [done..|]. iIntros "_". wp_pures.
+    wp_apply split_of_spec; [done..|]. iIntros "_". wp_pures. rewrite round_shift.
+    rewrite Z.quot_div_nonneg; [|lia..]. rewrite -Nat2Z.inj_div.
+    set (g := z.2 / group_size).
+    assert (∀ b, z.2 ≤ b → b < g * group_size + group_size → b / group_size = g) as Hgroup.
+    { intros b Hb Hlt. symmetry. apply (Nat.div_unique b group_size g (b - g * group_size)).
+      - lia.
+      - pose proof (Nat.mul_div_le z.2 group_size). unfold g in *. lia. }
+    wp_bind (if: _ then _ else _)%E.
+    iApply (wp_wand _ _ _ (λ w, ∃ last : nat, ⌜w = #last ∧ last ≤ first * 2 ^ z.1 ∧
+      last ≤ g * group_size + group_size⌝)%I).
+    { case_bool_decide; wp_pures; iPureIntro; [exists (g * group_size + group_size)|eexists];
+        (split; [|split]); try done; try lia. do 2 f_equal. lia. }
+    iIntros (?) "(%last & -> & %Hround & %Hlast)". wp_pures.
+    wp_apply group_spec; [done|]. iIntros "_". wp_pures.
+    wp_apply (try_lock_spec with "Hls"); [apply group_lt|]. iIntros ([|]) "H"; wp_pures;
+      [|by iApply "HΦ"].
+    iDestruct "H" as (v) "[Ho Hch]".
+    wp_apply level_of_spec; [done..|]. iIntros "_".
+    wp_apply split_of_spec; [done..|]. iIntros "_".
+    wp_apply (split_buckets_spec _ _ _ _ _ _ last _ g with "[$Hinv $Hs $Hch]"); [done..| |].
+    { intros b ??. apply Hgroup; lia. }
+    iIntros "Hch". wp_pures.
+    wp_apply (unlock_spec with "[$Hls $Ho $Hch]"); [apply group_lt|]. iIntros "_". wp_pures.
+    wp_apply (advance_size_spec with "Hinv"). iIntros "_". wp_pures. by iApply "HΦ".
+  Qed.
+
+  (** A split out of turn preserves everything. If it returns true, the bucket was split. *)
+  Theorem split_out_of_turn_spec γ t b k :
+    b < first * 2 ^ k →
+    {{{ is_filter γ t ∗ reached γ b k }}}
+      split_out_of_turn t #b #k
+    {{{ (r : bool), RET #r; if r then
+        reached γ b (Datatypes.S k) ∗ reached γ (b + first * 2 ^ k) (Datatypes.S k) else True }}}.
+  Proof.
+    iIntros (Hb Φ) "((%bk & %vs & %ls & %gs & -> & #Hinv & #Hls) & #Hr) HΦ".
+    pose proof group_size_pos as Hg.
+    wp_lam. unfold size_of, table_val. wp_pures. fold (table_val bk vs ls gs).
+    wp_apply (wp_load_size with "Hinv"). iIntros (z) "#[Hs %Hz]". wp_pures.
+    wp_apply level_of_spec; [done..|]. iIntros "_". wp_pures.
+    case_bool_decide as Hmax; wp_pures; [by iApply "HΦ"|].
+    wp_apply level_of_spec; [done..|]. iIntros "_". wp_pures.
+    case_bool_decide as Hk; wp_pures; [|by iApply "HΦ"].
+    assert (k < max_level) as Hlt.
+    { injection Hk as Hk. apply Nat2Z.inj in Hk. destruct Hz as [Hle _].
+      assert (z.1 ≠ max_level) by (intros Heq; by rewrite Heq in Hmax). lia. }
+    rewrite Z.quot_div_nonneg; [|lia..]. rewrite -Nat2Z.inj_div.
+    wp_apply group_spec; [done|]. iIntros "_". wp_pures.
+    wp_apply (lock_spec with "Hls"); [apply group_lt|]. iIntros (v) "[Ho Hch]". wp_pures.
+    wp_apply (split_bucket_spec with "[$Hinv $Hr $Hch]"); [done..|].
+    iIntros (r) "(Hch & #Hb' & #Hc')". wp_pures.
+    wp_apply (unlock_spec with "[$Hls $Ho $Hch]"); [apply group_lt|]. iIntros "_". wp_pures.
+    wp_apply (advance_size_spec with "Hinv"). iIntros "_". wp_pures. iApply "HΦ".
+    destruct r; [by iFrame "#"|done].
   Qed.
 End proofs.

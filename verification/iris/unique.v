@@ -1,9 +1,5 @@
 (** [insert_unique]: of overlapping calls for one item, at most one is told that it is new. *)
-From iris.bi.lib Require Import fractional.
-From iris.program_logic Require Export atomic.
-From iris.heap_lang Require Import proofmode notation.
-From guira Require Export moves.
-From iris.prelude Require Import options.
+From guira Require Export removals.
 
 Section proofs.
   Context `{HG : !heapGS Σ, LA : !layout, PR : !pairs, TG : !tableG Σ, HH : !hashes}.
@@ -11,7 +7,6 @@ Section proofs.
   Implicit Types (fp : Z) (b k x s v i : nat) (γ : table_names) (l : list Z).
   Implicit Types (bk vs ls gs : loc) (d : phase).
   Implicit Types (C : Z → nat → nat) (S : gmap nat stripe_state) (X : gmap nat (item * bool)).
-  Local Set Default Proof Using "Type*".
 
   (** Under the lock. [P] becomes [Q] if the item is added. *)
   Lemma add_if_absent_spec γ bk vs ls gs fp x v (P Q : iProp Σ) :
@@ -27,6 +22,13 @@ Section proofs.
     iIntros (Hgood Φ) "(#Hinv & Ho & HP & #Hook) HΦ".
     pose proof Hgood as [Hx Hfp]. unfold item_ok in Hx. cbn [fst snd] in *.
     pose proof (alt_lt fp x Hx) as Hx2.
+    iAssert (□ (owns γ (stripe fp x) (v, Checked (fp, x)) ={⊤}=∗ owns γ (stripe fp x) (v, Idle)))%I
+      as "#Hback".
+    { iIntros "!> Ho".
+      iApply (protocol_step _ _ _ _ (owns γ (stripe fp x) (v, Checked (fp, x))) with "Hinv Ho").
+      iIntros (C S) "Ho Hst". iDestruct (owns_state with "Hst Ho") as %HSs.
+      iMod (state_uncheck with "Hst Ho") as "[Hst Ho]"; [done|].
+      iModIntro. iExists _. iFrame. iPureIntro. by eapply fst_insert. }
     iLöb as "IH". wp_rec. wp_pures.
     wp_apply (load_both_step γ bk vs ls gs x (alt fp x) (owns γ (stripe fp x) (v, Idle))
       (λ k l, owns γ (stripe fp x) (v, Checked (fp, x)) ∨
@@ -36,7 +38,9 @@ Section proofs.
         owns γ (stripe fp x) (v, Idle) ∗
         ⌜matching fp x k1 l1 ∨ matching fp (alt fp x) k2 l2⌝)%I
       with "[$Hinv $Ho]"); [by apply locations_all..| |].
-    { iSplit.
+    { iSplit; [|iSplit].
+      3: { iIntros "!>". iSplit; [iIntros (k l)|iIntros (k1 l1 k2 l2)];
+             (iIntros "[Ho|[$ _]]"; [by iApply "Hback"|done]). }
       - iIntros "!>" (k l C S Hin) "Ho Hst".
         pose proof (in_word_copies C fp x k l Hfp Hx Hin) as Heq.
         destruct (decide (0 < C fp x)) as [Hc|Hc].
@@ -64,13 +68,6 @@ Section proofs.
     iIntros (k1 l1 k2 l2) "(#Hs1 & #Hs2 & Ho)". wp_pures.
     iPoseProof "Hs1" as "[%Hw1 _]". iPoseProof "Hs2" as "[%Hw2 _]".
     destruct Hw1 as (_ & ? & ? & _), Hw2 as (_ & ? & ? & _).
-    iAssert (□ (owns γ (stripe fp x) (v, Checked (fp, x)) ={⊤}=∗ owns γ (stripe fp x) (v, Idle)))%I
-      as "#Hback".
-    { iIntros "!> Ho".
-      iApply (protocol_step _ _ _ _ (owns γ (stripe fp x) (v, Checked (fp, x))) with "Hinv Ho").
-      iIntros (C S) "Ho Hst". iDestruct (owns_state with "Hst Ho") as %HSs.
-      iMod (state_uncheck with "Hst Ho") as "[Hst Ho]"; [done|].
-      iModIntro. iExists _. iFrame. iPureIntro. by eapply fst_insert. }
     wp_apply either_spec; [done..|]. iIntros "_".
     case_bool_decide as Hm; wp_pures.
     { iAssert (|={⊤}=> owns γ (stripe fp x) (v, Idle))%I with "[Ho]" as ">Ho".

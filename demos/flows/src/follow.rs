@@ -1,11 +1,11 @@
 //! Follows the flows of a capture: a dealer passes each packet to the thread that owns its flow,
 //! which it finds in a map that all threads share. A flow is a two-way 5-tuple.
 //!
-//! - The dealer looks up the flows of a batch together. A flow that is not in the map gets the owner
+//! - The dealer looks up the flows of a batch together. One that is not in the map gets the owner
 //!   with the fewest packets so far. From then on, its owner must find its own number in the map.
 //!   Anything else is a *false negative*. To notice it, owners keep an exact record.
 //! - A new flow that gets the number of another one is a *false positive*, and shares its owner.
-//! - The owner removes a flow that ends: with a FIN from both sides, an RST, or a minute of silence.
+//! - The owner removes a flow that ends: by a FIN from both sides, an RST, or a minute of silence.
 //!   Its next packet starts it anew. A packet that was dealt before is *late*: it starts the flow
 //!   anew at the same owner, but not in the map.
 

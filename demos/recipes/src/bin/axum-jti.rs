@@ -96,7 +96,7 @@ impl Running {
         self.stop.send(()).ok().context("the service has ended")?;
         self.ended.await??;
         let Service { used, clock, crashed } = &*self.service;
-        // Soon after a crash, the next start must refuse the same tokens, as if it were another one.
+        // Soon after a crash, the next start must refuse the same tokens, as that one did.
         let saves = clock.now().as_secs() > crashed + LIFETIME.as_secs();
         if saves { Ok(used.filter().save(file)?) } else { Ok(()) }
     }

@@ -1,0 +1,204 @@
+//! The functions on words, against those of the proof in Iris. Coq has computed the results for the
+//! words in `proof_words.txt`: see `verification/iris/vectors.v`.
+
+// Models and runs under steps have tests of their own.
+#![cfg(not(any(loom, shuttle)))]
+
+use std::collections::BTreeSet;
+
+use guira::raw::{
+    BucketLayout, Code, Fingerprint, FixedSpace, GrowingLayout, GrowingSpace, Growth, Leveled,
+    Place, Plain, Side, Size, Space, Words, level,
+};
+
+/// How the proof divides words, and its number of buckets at level 0 and of levels.
+struct Numbers {
+    slots: u32,
+    width: u32,
+    core: u32,
+    first: u64,
+    top: u32,
+}
+
+/// A word, an item by its fingerprint and its location in a table of the last level, and a slot.
+struct Case {
+    word: u64,
+    fingerprint: u64,
+    location: u64,
+    new: u32,
+}
+
+/// The bucket of the item and its slot; whether the word has it; the word with it, without it, and
+/// with the new slot in its place; what a split leaves, and what goes to the child.
+type Results = [Option<u64>; 8];
+
+type Compute = fn(&Numbers, &Case) -> Results;
+
+fn plain<L: BucketLayout>(numbers: &Numbers, case: &Case) -> Results {
+    assert_eq!((numbers.slots, numbers.width, numbers.core), (L::SLOTS, L::BITS, L::BITS));
+    let &Case { word, fingerprint, location, new } = case;
+    let slot = fingerprint as u32;
+    let pattern = L::pattern(Fingerprint::new(slot));
+    let found = L::contains(word, pattern);
+    assert_eq!(L::count(word, pattern) > 0, found);
+    let changed = |new| <FixedSpace as Words<L>>::with_changed(word, slot, new);
+    [
+        Some(location),
+        Some(fingerprint),
+        Some(found.into()),
+        <FixedSpace as Words<L>>::with(word, slot),
+        changed(None),
+        changed(Some(new)),
+        None,
+        None,
+    ]
+}
+
+fn growing<L: GrowingLayout>(numbers: &Numbers, case: &Case) -> Results {
+    assert_eq!((numbers.slots, numbers.width, numbers.core), (L::SLOTS, L::WIDTH, L::CORE));
+    let &Case { word, fingerprint: core, location, new } = case;
+    let at = <GrowingSpace as Space>::level(word);
+    assert_eq!(at, level(word));
+    let known = location / numbers.first;
+    let extension = (1 << numbers.top) | known;
+    let code = Code { core, extension };
+    let start = (location % numbers.first) as u32;
+    let growth = Growth::new::<L>(numbers.first).expect("a small table");
+    let Place { bucket, .. } =
+        growth.place_of_item(Side { start, code }, Size { level: at, split: 0 });
+    let slot = L::encode(code, at, 0);
+    let marks = L::matches(word, code, 0);
+    assert_eq!(L::find(word, slot).is_some(), marks != 0);
+    // Items know more than slots of the last level. What else they know makes no difference.
+    for beyond in 0..4 {
+        let extension = ((4 | beyond) << numbers.top) | known;
+        assert_eq!(L::matches(word, Code { core, extension }, 0), marks);
+    }
+    let changed = |new| <GrowingSpace as Words<L>>::with_changed(word, slot as u32, new);
+    let found = L::longest(word, marks);
+    assert_eq!(found.map(|found| L::without(word, found.lane)), changed(None));
+    let halves = (at < numbers.top).then(|| L::halves(word, 0));
+    assert!(halves.is_none_or(|halves| halves.copied == 0));
+    [
+        Some(bucket.into()),
+        Some(slot),
+        Some((marks != 0).into()),
+        <GrowingSpace as Words<L>>::with(word, slot as u32),
+        changed(None),
+        changed(Some(new)),
+        halves.map(|halves| halves.stays),
+        halves.map(|halves| halves.child),
+    ]
+}
+
+/// The functions of a layout.
+fn functions(name: &str) -> Compute {
+    match name {
+        "Plain8x8" => plain::<Plain<8, 8>>,
+        "Plain6x10" => plain::<Plain<6, 10>>,
+        "Plain5x12" => plain::<Plain<5, 12>>,
+        "Plain4x16" => plain::<Plain<4, 16>>,
+        "Growing5x12" => growing::<Leveled<5, 6>>,
+        "Growing4x15" => growing::<Leveled<4, 7>>,
+        "Growing3x20" => growing::<Leveled<3, 8>>,
+        "Growing2x30" => growing::<Leveled<2, 8>>,
+        "Plain3x2" => plain::<Plain<3, 2>>,
+        "Plain2x3" => plain::<Plain<2, 3>>,
+        "Small2x30" => growing::<Leveled<2, 1>>,
+        _ => panic!("no layout is called {name}"),
+    }
+}
+
+impl Numbers {
+    fn is_growing(&self) -> bool {
+        self.core < self.width
+    }
+
+    fn fingerprints(&self) -> std::ops::Range<u64> {
+        u64::from(!self.is_growing())..1 << self.core
+    }
+
+    /// All slots of a bucket of this level.
+    fn all_slots(&self, level: u32) -> Vec<u32> {
+        let tails = |fingerprint| {
+            let marker = u64::from(self.is_growing()) << (self.top - level);
+            let slot = move |tail| (fingerprint | ((marker | tail) << self.core)) as u32;
+            (0..1 << (self.top - level)).map(slot)
+        };
+        self.fingerprints().flat_map(tails).collect()
+    }
+
+    /// The number of all words of this level.
+    fn words(&self, level: u32) -> usize {
+        (0..=self.slots).map(|slots| self.all_slots(level).len().pow(slots)).sum()
+    }
+
+    /// One number for the results of all items and slots, with this word.
+    fn digest(&self, compute: Compute, word: u64) -> u64 {
+        let mut digest = 0_u64;
+        for fingerprint in self.fingerprints() {
+            for location in 0..self.first << self.top {
+                for &new in &self.all_slots(self.level(word)) {
+                    let case = Case { word, fingerprint, location, new };
+                    for result in compute(self, &case) {
+                        let added = result.map_or(0, |result| result + 1);
+                        digest = digest.wrapping_mul(1_000_003).wrapping_add(added);
+                    }
+                }
+            }
+        }
+        digest
+    }
+
+    fn level(&self, word: u64) -> u32 {
+        if self.is_growing() { level(word) } else { 0 }
+    }
+}
+
+/// Checks the lines of one layout, of which the first one has its numbers.
+fn check(lines: &[&str]) {
+    let fields = |line: &str| -> Vec<Option<u64>> {
+        line.split(' ').skip(1).map(|field| field.parse().ok()).collect()
+    };
+    let numbers = lines[0].strip_prefix("layout ").expect("the numbers of a layout");
+    let name = numbers.split(' ').next().expect("a name");
+    let compute = functions(name);
+    let [slots, width, core, first, top] = fields(numbers).try_into().expect("five numbers");
+    let small = |number: Option<u64>| number.expect("a number") as u32;
+    let numbers = Numbers {
+        slots: small(slots),
+        width: small(width),
+        core: small(core),
+        first: first.expect("a number"),
+        top: small(top),
+    };
+    let mut words = vec![BTreeSet::new(); numbers.top as usize + 1];
+    for line in &lines[1..] {
+        assert!(line.starts_with(name), "{line}");
+        if let Ok([word, digest]) = <[Option<u64>; 2]>::try_from(fields(line)) {
+            let word = word.expect("a word");
+            assert_eq!(Some(numbers.digest(compute, word)), digest, "{line}");
+            words[numbers.level(word) as usize].insert(word);
+        } else {
+            let fields = fields(line);
+            let (case, results) = fields.split_at(4);
+            let [word, fingerprint, location, new] =
+                [0, 1, 2, 3].map(|at| case[at].expect("given"));
+            let case = Case { word, fingerprint, location, new: new as u32 };
+            assert_eq!(compute(&numbers, &case), results, "{line}");
+        }
+    }
+    // All words of a small layout, or none.
+    let counts: Vec<usize> = words.iter().map(BTreeSet::len).collect();
+    let all: Vec<usize> = (0..=numbers.top).map(|level| numbers.words(level)).collect();
+    assert!(counts == all || counts.iter().all(|&count| count == 0) && lines.len() > 20, "{name}");
+}
+
+#[test]
+fn functions_on_words_are_those_of_the_proof() {
+    let lines: Vec<&str> = include_str!("proof_words.txt").lines().collect();
+    let starts = |line: &&str| line.starts_with("layout ");
+    let layouts: Vec<&[&str]> = lines.chunk_by(|_, next| !starts(next)).collect();
+    assert_eq!(layouts.len(), 11);
+    layouts.into_iter().for_each(check);
+}
