@@ -49,9 +49,6 @@ pub(crate) struct Options {
     /// Only the mutants whose name contains this; may be given several times.
     #[arg(long, value_name = "SUBSTRING")]
     only: Vec<String>,
-    /// What CI runs at each change: the steps that both kernels share in one of them only.
-    #[arg(long)]
-    quick: bool,
     /// How many to run at once; as many as there are processors without this.
     #[arg(long)]
     jobs: Option<usize>,
@@ -62,6 +59,11 @@ struct Test {
     binary: PathBuf,
     name: String,
     took: Duration,
+}
+
+/// Fails if the code of one of the mutants is no longer there.
+pub(crate) fn check(root: &Path) -> Result<()> {
+    instrument(&source::read(root, "src")?).map(drop)
 }
 
 /// Runs the command; `false` when a mutant survived.
@@ -91,10 +93,9 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     }
     ensure!(!able.is_empty(), "no mutant's name contains {:?}, or none can run here", options.only);
     // The mutants of one step, one for each kernel, by the same thread.
-    let steps = able.chunk_by(|(_, one), (_, other)| step_of(one) == step_of(other));
-    let chosen = |step| if options.quick { last(step) } else { step };
-    let steps: Vec<&[_]> = steps.map(chosen).collect();
-    let count = steps.iter().map(|step| step.len()).sum::<usize>();
+    let count = able.len();
+    let steps: Vec<&[_]> =
+        able.chunk_by(|(_, one), (_, other)| step_of(one) == step_of(other)).collect();
     let runner = Runner { jobs: super::jobs(options.jobs), folder };
     let survivors = runner.on_all(steps, |mutants, _| survivors(&tests, mutants))?.concat();
     let killed = count - survivors.len();
@@ -103,11 +104,6 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
         println!("survived: {}", survivors.join("; "));
     }
     Ok(survivors.is_empty())
-}
-
-/// The mutant of a step in the kernel with the longest vectors.
-fn last<T>(step: &[T]) -> &[T] {
-    &step[step.len() - 1..]
 }
 
 /// The name of a mutant without the kernel.
