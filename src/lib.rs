@@ -94,7 +94,7 @@
 //!
 //! An [`ExpiringFilter`] finds an item for a window of generations after its insert, and then
 //! forgets it. It detects duplicates in a stream, or replayed tokens. The caller begins each
-//! generation, or passes a clock to `tick`. [`docs::expiry`] is a guide, with recipes.
+//! generation, or names a time to live. [`docs::expiry`] is a guide, with recipes.
 //!
 //! # Threads
 //!
@@ -209,7 +209,7 @@ pub use bucket::Layout;
 pub use error::{BuildError, InsertError, MergeError};
 pub use filter::{
     Contains, CuckooFilter, CuckooMap, ExpiringFilter, Filter, FilterBuilder, FromSeed,
-    GrowingExpiringFilter, GrowingFilter, GrowingMap, Hashed, InsertMask, Insertion, Key,
+    GrowingExpiringFilter, GrowingFilter, GrowingMap, Hashed, InsertMask, Insertion, Key, Life,
     StableHashBuilder, StableHasher, Values, kind,
 };
 #[cfg(feature = "std")]

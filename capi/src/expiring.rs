@@ -145,7 +145,7 @@ export! { expiring:
     fn tick(expiring: Shared<Expiring>, clock: ClockFn, context: *mut c_void, begun: Optional<u64>) {
         let (expiring, place) = (expiring.get()?, begun.place()?);
         let clock = reading(clock, context)?;
-        let begun = either!(expiring, set => set.tick(clock));
+        let begun = either!(expiring, set => set.tick_by(clock));
         place.map(|place| place.write(begun.unwrap_or(0)));
     }
 

@@ -129,8 +129,8 @@ fn changes_of_expiring<G: Growth>() -> Vec<Call<Filter<Expiring, G>>> {
         |filter, key| assert_eq!(filter.insert_unique_mask(&[key]).added, 0),
         |filter, _| assert!(filter.advance() > START),
         |filter, _| {
-            assert_eq!(filter.tick(|| Duration::ZERO), None, "nothing was measured");
-            filter.tick(|| Duration::from_nanos(INTERVAL));
+            assert_eq!(filter.tick_by(|| Duration::ZERO), None, "nothing was measured");
+            filter.tick_by(|| Duration::from_nanos(INTERVAL));
         },
         |filter, _| {
             filter.advance_to(|| Duration::ZERO);

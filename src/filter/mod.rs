@@ -26,7 +26,7 @@ use crate::{BuildError, table::ShardedCounter};
 pub use builder::FilterBuilder;
 pub use contains::Contains;
 use engine::Engine;
-pub use expiring::{ExpiringFilter, GrowingExpiringFilter};
+pub use expiring::{ExpiringFilter, GrowingExpiringFilter, Life};
 use hasher::mixing_seed;
 pub use hasher::{FromSeed, StableHashBuilder, StableHasher};
 pub use key::{Hashed, Key};

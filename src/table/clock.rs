@@ -185,7 +185,7 @@
 //!
 //! A clone holds `sweeping` and all stripes while it copies the words, and then reads the
 //! generation. So at most one tick comes between the first word and that read. Then it releases
-//! them, and only then waits for the lock of the schedule (see `schedule.rs`), which `tick` holds
+//! them, and only then waits for the lock of the schedule (see `schedule.rs`), which `tick_by` holds
 //! while it waits for `sweeping`. Nobody holds a stripe while waiting for `sweeping`, and an
 //! advance holds at most one stripe at a time. So no cycle of waiting threads forms.
 //!
@@ -200,8 +200,10 @@ use alloc::boxed::Box;
 
 use super::{
     Clock as _,
+    keeper::Keeper,
     schedule::{ClockState, Schedule},
     stamp_counts::StampCounts,
+    system_time::MAX_LAG,
     try_boxed,
 };
 use crate::{
@@ -228,6 +230,8 @@ pub struct Generations {
     /// The generation whose sweep this is. It is the present one, but for the time between a tick
     /// and the beginning of its sweep.
     pub(super) begun: Word,
+    /// The generation in which the last complete sweep began.
+    pub(super) clean: Word,
     pub(super) counts: StampCounts,
     /// The number of slots with each stamp that belong to no item: none in a table of a fixed size.
     pub(super) ghosts: Box<[Tally]>,
@@ -235,6 +239,8 @@ pub struct Generations {
     /// Written under the stripe of the slot.
     pub(super) refreshed: Word,
     pub(super) schedule: Schedule,
+    /// If the table keeps time itself: see `keeper.rs`.
+    pub(super) keeper: Option<Keeper>,
 }
 
 impl Generations {
@@ -257,10 +263,12 @@ impl Generations {
             swept: Word::new(0),
             end: Word::new(grows.unwrap_or(0)),
             begun: Word::new(now),
+            clean: Word::new(now),
             counts: StampCounts::new(stamp_bits, stripes)?,
             ghosts: try_boxed((0..stamps).map(|_| Tally::new()))?,
             refreshed: Word::new(0),
             schedule: Schedule::new(ClockState::new(window, now, 0)),
+            keeper: None,
         })
     }
 
@@ -269,15 +277,29 @@ impl Generations {
         self.window
     }
 
+    /// The number of generations in which a slot is expired, at least one.
+    pub(super) fn slack(&self) -> u64 {
+        self.mask() - 1 - u64::from(self.window)
+    }
+
     /// Least nanoseconds of a generation, or zero if none is ever due.
     pub(crate) fn interval(&self) -> u64 {
         self.schedule.interval()
     }
 
+    /// The number of generations that last for this many nanoseconds at least, if there is an
+    /// interval and the number is not absurd.
+    pub(crate) fn generations_in(&self, nanos: u128) -> Option<u32> {
+        let interval = u128::from(self.interval());
+        let lag = self.keeper.as_ref().map_or(0, |_| MAX_LAG);
+        let generations = (interval != 0).then(|| (nanos + u128::from(lag)).div_ceil(interval));
+        u32::try_from(generations?.max(1)).ok()
+    }
+
     /// The current generation, at the start of a lookup or an insert.
     #[inline]
     pub fn generation(&self) -> u64 {
-        // Acquire: pairs with the Release of `tick`. The words that the caller reads next show what
+        // Acquire: pairs with the Release of `tick` below. The words that the caller reads next show what
         // was swept before the tick.
         self.now.load(Acquire)
     }

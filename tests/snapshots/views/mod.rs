@@ -183,12 +183,12 @@ fn a_view_at_a_time_is_in_the_generation_of_that_time() {
     let noon = Duration::from_secs(1_800_000_000);
     let builder = || ExpiringFilter::builder().capacity(100).window(5);
     let ticking = builder().time_to_live(Duration::from_secs(50)).build().expect("small");
-    ticking.tick(|| noon);
-    ticking.tick(|| noon + Duration::from_secs(7));
+    ticking.tick_by(|| noon);
+    ticking.tick_by(|| noon + Duration::from_secs(7));
     // Without a reading, and without a time to live, no time passes.
     let unread = builder().time_to_live(Duration::from_secs(50)).build().expect("small");
     let timeless = builder().build().expect("small");
-    timeless.tick(|| noon);
+    timeless.tick_by(|| noon);
     for filter in [ticking, unread, timeless] {
         let bytes = filter.to_bytes();
         let guarded = Guarded::new(&bytes, true, 0);
