@@ -47,10 +47,11 @@
 //!
 //! # How long an item is found at most
 //!
-//! The start of a write that adds a stamp of g is at least `due(g - 1)`, and the generation
-//! `g + w + 1` is due at `due(g - 1) + (w + 1) × I` if nothing is stored in `late`. So the first
-//! part of the work that comes `ttl` + I after its start forgets it, however long nobody called
-//! before. It begins up to w + 1 generations. The table has to be swept enough for that.
+//! A write that adds a stamp of g has read this generation, so it returns after `due(g - 1)`. The
+//! generation `g + w + 1` is due at `due(g - 1) + (w + 1) × I` if nothing is stored in `late`. So
+//! the first part of the work that comes `ttl` + I after the return forgets the item, however long
+//! nobody called before. It begins up to w + 1 generations. The table has to be swept enough for
+//! that.
 //!
 //! # Why no stamp comes twice
 //!
@@ -154,7 +155,9 @@ impl<S: Space<Payload = Aged>> Table<S> {
         S: Words<L>,
     {
         let Some(keeper) = &self.clock.keeper else { return };
-        // Acquire: as in `has_work`.
+        // Acquire: as in `has_work`, if the lock is taken.
+        // mutant-ok: loom does not run another thread between a store of the lock's holder and the
+        // release
         let only_sweeps = keeper.time.now() < keeper.due.load(Acquire);
         let guard = if only_sweeps { keeper.lock.try_lock() } else { Some(keeper.lock.lock()) };
         let Some(_keeping) = guard else { return };
@@ -173,11 +176,14 @@ impl<S: Space<Payload = Aged>> Table<S> {
     where
         S: Words<L>,
     {
-        let mut begun = None;
-        while self.clock.has_work() {
-            let keeper = self.clock.keeper.as_ref()?;
+        let keeper = self.clock.keeper.as_ref()?;
+        // One reading, so that this comes to an end however short the interval is.
+        let (time, mut begun) = (keeper.time.now(), None);
+        // Acquire: as in `has_work`.
+        // mutant-ok: the call adds no slot
+        while time >= keeper.next.load(Acquire) {
             let keeping = keeper.lock.lock();
-            let (is_done, last) = self.do_part::<L>(keeper, keeper.time.now());
+            let (is_done, last) = self.do_part::<L>(keeper, time);
             drop(keeping);
             begun = last.or(begun);
             if !is_done {
@@ -231,7 +237,8 @@ impl<S: Space<Payload = Aged>> Table<S> {
                 clock.begin_sweep_locked(now, S::GROWS.then(|| self.space.buckets()));
                 next = time;
             } else {
-                // Release: pairs with the Acquire of `has_work` and `keep_time`.
+                // Release, twice: pairs with the Acquires of `keep_time` and of `has_work`.
+                // mutant-ok: as in `keep_time`
                 keeper.due.store(due, Release);
                 keeper.next.store(if is_swept { due } else { next.min(due) }, Release);
                 return (true, begun);

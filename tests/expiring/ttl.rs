@@ -382,3 +382,25 @@ fn a_loaded_filter_keeps_time() {
         loaded.tick();
     }
 }
+
+/// A filter that grows, and to which items come at a steady rate: it has room for those that are
+/// found, and counts them exactly, whatever its splits have copied.
+#[test]
+fn a_steady_rate_does_not_make_it_grow() {
+    let filter = builder::<guira::kind::Growing>(TTL, 1).build().expect("memory");
+    let (mut of, mut peak) = (std::collections::BTreeMap::new(), 0);
+    let each = 4_000;
+    for key in 0..each * scaled(40, 200) {
+        let generation = filter.insert(&key).expect("room to grow");
+        *of.entry(generation).or_insert(0) += 1;
+        pass(INTERVAL / each);
+        if key == 10 * each {
+            peak = filter.slots();
+        }
+        if key % 777 == 0 {
+            let visible = of.range(filter.generation() - 6..).map(|(_, count)| count);
+            assert_eq!(filter.len(), visible.sum::<usize>());
+        }
+    }
+    assert!(filter.generation() > 40 && filter.slots() <= peak + peak / 8);
+}

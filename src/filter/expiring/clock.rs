@@ -208,28 +208,31 @@ impl<G: Growth, S> FilterBuilder<Expiring, G, S> {
     ///
     /// Each write lets time pass: it reads a clock of the system that is never set, and begins the
     /// generations that are due. If no writes come, call [`tick`](Filter::tick) before lookups,
-    /// which read no clock. From the beginning of the write that inserts or refreshes an item,
+    /// which read no clock.
     ///
-    /// - the item is found **for the time to live at least**, whatever other threads do;
-    /// - it is found **until the first write or `tick` that comes after the time to live and one
-    ///   more [interval](Filter::interval)** at most. That is a sixth of the time to live, and 2 ms
-    ///   (the clock is a coarse one).
+    /// - An item is found **for the time to live at least**, from the beginning of the write that
+    ///   inserts or refreshes it, whatever other threads do.
+    /// - The first write or `tick` that comes **a time to live and one
+    ///   [interval](Filter::interval)** after that write returned forgets it. The interval is a
+    ///   sixth of the time to live, and 2 ms, because the clock is a coarse one.
     ///
     /// **Sweeps.** No write sweeps more than 1,024 buckets, about 20 µs: the rest is spread over
-    /// the writes of half an interval. The second promise supposes that enough of them come. In 8
-    /// intervals, a filter needs a write for every 1,024 of its buckets, or a `tick`, which sweeps
-    /// what is left. Otherwise items are found for longer, never shorter.
+    /// the writes of half an interval. The second promise supposes that enough of them come: one
+    /// for every 1,024 buckets in eight intervals, or a `tick`, which sweeps what is due.
+    /// Otherwise items are found for longer, never shorter.
     ///
     /// **Size.** Set [`inserts_per_second`](Self::inserts_per_second), or a
     /// [`capacity`](Self::capacity): a third more than come in a time to live. That is one interval
     /// for the generation that is filled, and one for what has expired and is not yet swept.
     ///
-    /// Another [`window`](Self::window) divides the time to live into as many intervals. If it is
-    /// longer than the number of expired ages, 8 for the window of 6, one call may not make up for
-    /// a long pause: see `tick`. A snapshot contains the time to live and the age of the
-    /// generation, and the time between two processes does not count. Whoever begins generations
-    /// by [`advance`](Filter::advance) as well takes an interval from all items.
-    /// [`tick_by`](Filter::tick_by) and [`advance_to`](Filter::advance_to) do nothing.
+    /// Another [`window`](Self::window) divides the time to live into as many intervals. The
+    /// shortest windows of a number of stamp bits, such as 6, make up for a pause without a sweep.
+    /// With longer ones, a write after a pause begins fewer generations, and a `tick` sweeps more.
+    ///
+    /// A snapshot contains the time to live, and how far the generation has come. The time between
+    /// two processes does not count. [`advance`](Filter::advance) takes an interval from the items
+    /// that are in the filter. [`tick_by`](Filter::tick_by) and [`advance_to`](Filter::advance_to)
+    /// do nothing.
     ///
     /// ```
     /// use std::time::Duration;

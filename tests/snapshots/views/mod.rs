@@ -244,7 +244,8 @@ fn headers_are_validated<K: Kind>() {
 #[test]
 fn a_view_has_the_terms_of_its_loader() {
     let [one, other] = [1, 2].map(StableHashBuilder::from_seed);
-    let filter = CuckooFilter::with_capacity_and_hasher(1_000, one.clone());
+    let filter =
+        CuckooFilter::builder().capacity(1_000).hasher(one.clone()).build().expect("memory");
     filter.insert("x").expect("an empty slot");
     let bytes = filter.to_bytes();
     let guarded = Guarded::new(&bytes, true, 0);

@@ -207,14 +207,23 @@ const OF_BOTH: &[Fault] = &[
     // Tables that keep time.
     fault("keep-no-lock", "a write keeps time without the lock", During("lock-skipped")),
     fault("keep-unmarked", "a write that comes late does not say so", Delete),
-    fault("keep-unswept", "a generation begins before its stamp is swept", Instead("$ | true")),
+    fault(
+        "keep-unswept",
+        "a generation begins before its stamp is swept",
+        Condition("time >= due"),
+    ),
     fault(
         "keep-early-next",
         "writes are told that a generation has begun before it has",
         Before("keeper.next.store(due + interval, Release);"),
     ),
-    fault("keep-no-pass", "a write begins a generation and does not pass the locks", Delete),
-    fault("keep-late-ignored", "a generation is as long as if no write had come late", Instead("due + interval")),
+    fault("keep-no-pass", "a write begins a generation and does not pass the locks", Delete)
+        .only_in(Tables::Fixed),
+    fault(
+        "keep-late-ignored",
+        "a generation is as long as if no write had come late",
+        Instead("due + interval"),
+    ),
 ];
 
 /// The mutants of the steps that both tables share, for each of the two.
