@@ -20,8 +20,6 @@ mod set;
 #[cfg(feature = "std")]
 mod snapshot;
 
-use core::hash::BuildHasher;
-
 use crate::{BuildError, table::ShardedCounter};
 pub use builder::FilterBuilder;
 pub use contains::Contains;

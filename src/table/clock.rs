@@ -185,8 +185,8 @@
 //!
 //! A clone holds `sweeping` and all stripes while it copies the words, and then reads the
 //! generation. So at most one tick comes between the first word and that read. Then it releases
-//! them, and only then waits for the lock of the schedule (see `schedule.rs`), which `tick_by` holds
-//! while it waits for `sweeping`. Nobody holds a stripe while waiting for `sweeping`, and an
+//! them, and only then waits for the lock of the schedule (see `schedule.rs`), which `tick_by`
+//! holds while it waits for `sweeping`. Nobody holds a stripe while waiting for `sweeping`, and an
 //! advance holds at most one stripe at a time. So no cycle of waiting threads forms.
 //!
 //! # Counting
@@ -199,11 +199,9 @@
 use alloc::boxed::Box;
 
 use super::{
-    Clock as _,
     keeper::Keeper,
     schedule::{ClockState, Schedule},
     stamp_counts::StampCounts,
-    system_time::MAX_LAG,
     try_boxed,
 };
 use crate::{
@@ -277,30 +275,16 @@ impl Generations {
         self.window
     }
 
-    /// The number of generations in which a slot is expired, at least one.
-    pub(super) fn slack(&self) -> u64 {
-        self.mask() - 1 - u64::from(self.window)
-    }
-
     /// Least nanoseconds of a generation, or zero if none is ever due.
     pub(crate) fn interval(&self) -> u64 {
         self.schedule.interval()
     }
 
-    /// The number of generations that last for this many nanoseconds at least, if there is an
-    /// interval and the number is not absurd.
-    pub(crate) fn generations_in(&self, nanos: u128) -> Option<u32> {
-        let interval = u128::from(self.interval());
-        let lag = self.keeper.as_ref().map_or(0, |_| MAX_LAG);
-        let generations = (interval != 0).then(|| (nanos + u128::from(lag)).div_ceil(interval));
-        u32::try_from(generations?.max(1)).ok()
-    }
-
     /// The current generation, at the start of a lookup or an insert.
     #[inline]
     pub fn generation(&self) -> u64 {
-        // Acquire: pairs with the Release of `tick` below. The words that the caller reads next show what
-        // was swept before the tick.
+        // Acquire: pairs with the Release of `tick` below. The words that the caller reads next
+        // show what was swept before the tick.
         self.now.load(Acquire)
     }
 
@@ -376,17 +360,6 @@ impl Generations {
         // Relaxed: as in `note_refresh`.
         let refreshed = self.refreshed.load(Relaxed);
         refreshed != 0 && now.saturating_sub(refreshed) <= self.window.into()
-    }
-
-    /// What expires with the beginning of the generation `now` no longer counts as ghosts. Returns
-    /// their number. The caller holds `sweeping`, and nobody decides by the generation before.
-    pub(super) fn retire_ghosts(&self, now: u64) -> i64 {
-        self.ghosts[usize::from(self.expired_with(now))].swap(0)
-    }
-
-    /// The stamp of what expires when a generation begins.
-    pub(super) fn expired_with(&self, generation: u64) -> u16 {
-        self.stamp(generation.wrapping_sub(u64::from(self.window) + 1))
     }
 }
 

@@ -85,6 +85,17 @@ impl Generations {
         self.clean.store(self.begun.load(Relaxed), Relaxed);
         self.begun.store(now, Relaxed);
     }
+
+    /// What expires with the beginning of the generation `now` no longer counts as ghosts. Returns
+    /// their number. The caller holds `sweeping`, and nobody decides by the generation before.
+    pub(super) fn retire_ghosts(&self, now: u64) -> i64 {
+        self.ghosts[usize::from(self.expired_with(now))].swap(0)
+    }
+
+    /// The stamp of what expires when a generation begins.
+    pub(super) fn expired_with(&self, generation: u64) -> u16 {
+        self.stamp(generation.wrapping_sub(u64::from(self.window) + 1))
+    }
 }
 
 impl Clock for Generations {

@@ -56,12 +56,12 @@
 //! # Why no stamp comes twice
 //!
 //! There are `M = 2^stamp_bits` stamps. The *slack* s is M - 2 - w, at least 1. A *pass* sweeps
-//! every bucket once. It begins in a generation b, after the locks were passed, so it sweeps
-//! all that had expired in b: what has a stamp of b - w - 1 or older. (What is older than that was
+//! every bucket once. It begins in a generation b, after the locks were passed, so it sweeps all
+//! that had expired in b: what has a stamp of b - w - 1 or older. (What is older than that was
 //! swept by former passes.) **The generation n + 1 begins only if a pass is complete that began in
 //! n + 1 - s or later.** By the time it is published, no slot is older than n + 1 - s - w, whose
-//! age in n + 1 is M - 2: still an expired one. So no age is ambiguous, and the stamp of n + 1 is on
-//! no slot, except by late inserts. `advance` is stricter: it completes the present pass.
+//! age in n + 1 is M - 2: still an expired one. So no age is ambiguous, and the stamp of n + 1 is
+//! on no slot, except by late inserts. `advance` is stricter: it completes the present pass.
 //!
 //! A pass can last for several generations. Each bucket is swept by the generation that is read
 //! under `sweeping` then, of which the tick holds the lock, too.
@@ -81,7 +81,7 @@
 //! for one of the three. So no cycle of waiting threads forms, and nobody waits for a holder that
 //! waits for a copy of the table.
 
-use super::{Aged, Clock as _, ClockState, Generations, Space, Table, TimeSource, Words};
+use super::{Aged, Clock as _, ClockState, Generations, MAX_LAG, Space, Table, TimeSource, Words};
 use crate::sync::{Acquire, Lock, Relaxed, Release, Word};
 
 /// Largest number of buckets that a write sweeps: about 20 µs, if each of them is written.
@@ -127,6 +127,20 @@ impl Keeper {
 }
 
 impl Generations {
+    /// The number of generations in which a slot is expired, at least one.
+    pub(super) fn slack(&self) -> u64 {
+        self.mask() - 1 - u64::from(self.window)
+    }
+
+    /// The number of generations that last for this many nanoseconds at least, if there is an
+    /// interval and the number is not absurd.
+    pub(crate) fn generations_in(&self, nanos: u128) -> Option<u32> {
+        let interval = u128::from(self.interval());
+        let lag = self.keeper.as_ref().map_or(0, |_| MAX_LAG);
+        let generations = (interval != 0).then(|| (nanos + u128::from(lag)).div_ceil(interval));
+        u32::try_from(generations?.max(1)).ok()
+    }
+
     /// Returns whether a write has to do a part of the work first.
     #[inline]
     pub(crate) fn has_work(&self) -> bool {

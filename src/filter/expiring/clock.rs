@@ -57,8 +57,8 @@ impl<G: Growth, S> Filter<Expiring, G, S> {
     }
 
     /// Returns the present generation. It increases by one whenever [`advance`](Self::advance),
-    /// [`tick_by`](Self::tick_by), or [`advance_to`](Self::advance_to) begins one. A new filter starts in
-    /// some generation that is not less than its window.
+    /// [`tick_by`](Self::tick_by), or [`advance_to`](Self::advance_to) begins one. A new filter
+    /// starts in some generation that is not less than its window.
     ///
     /// ```
     /// assert!(guira::ExpiringFilter::with_capacity(1_000).generation() >= 13);
@@ -143,12 +143,12 @@ impl<G: Growth, S> Filter<Expiring, G, S> {
     /// the present generation, no time has passed. See
     /// [restarts](crate::docs::expiry#restarts) for which clock to use.
     ///
-    /// An item that was inserted after the last call of `tick_by` or of this method counts as inserted
-    /// at that call. So call `tick_by` right before you save a filter.
+    /// An item that was inserted after the last call of `tick_by` or of this method counts as
+    /// inserted at that call. So call `tick_by` right before you save a filter.
     ///
-    /// `clock` is called at least once, and again whenever another call of `tick_by` or of this method
-    /// has read a clock meanwhile, for which this one waits. So `clock` must call neither: this
-    /// method would not return.
+    /// `clock` is called at least once, and again whenever another call of `tick_by` or of this
+    /// method has read a clock meanwhile, for which this one waits. So `clock` must call neither:
+    /// this method would not return.
     ///
     /// ```
     /// use std::time::Duration;
@@ -165,9 +165,10 @@ impl<G: Growth, S> Filter<Expiring, G, S> {
         self.engine.advance_to(|| reading(clock().as_nanos()))
     }
 
-    /// Returns the least time that a generation lasts, if [`tick_by`](Self::tick_by) begins all of them
-    /// and the clock is not set forward: the [`time_to_live`](FilterBuilder::time_to_live) divided
-    /// by the window, rounded up to nanoseconds, and at least one. `None` without a time to live.
+    /// Returns the least time that a generation lasts, if [`tick_by`](Self::tick_by) begins all of
+    /// them and the clock is not set forward: the [`time_to_live`](FilterBuilder::time_to_live)
+    /// divided by the window, rounded up to nanoseconds, and at least one. `None` without a time to
+    /// live.
     ///
     /// ```
     /// assert_eq!(guira::ExpiringFilter::with_capacity(1_000).interval(), None);

@@ -47,11 +47,10 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// of generations after the present one, from 1 up to the [`window`](Self::window). Returns the
     /// generation that [`remove`](Self::remove) takes.
     ///
-    /// The item is as old as if it had been inserted earlier, so the generation that is returned is
-    /// a past one. For n generations it is `generation() - (window() - n)`, and the item is found
-    /// for at least n [intervals](Self::interval). A time counts as the next whole number of
-    /// intervals. The costs are those of [`insert`](Self::insert), which does the same for the
-    /// whole window.
+    /// The item is as old as if it had been inserted earlier: for n generations, in the generation
+    /// `generation() - (window() - n)`, which is returned. It is found for at least n
+    /// [intervals](Self::interval). A time counts as the next whole number of them. The costs are
+    /// those of [`insert`](Self::insert).
     ///
     /// # Errors
     /// As [`insert`](Self::insert), and [`InsertError::InvalidLife`] for a life that is longer than
@@ -105,10 +104,7 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// Inserts an item for a shorter [`Life`] if it has not been seen: as
     /// [`insert_unique`](Self::insert_unique) and [`insert_for`](Self::insert_for) together.
     ///
-    /// An item that is found keeps the life that it has.
-    ///
-    /// # Errors
-    /// Those of the two.
+    /// An item that is found keeps the life that it has. The errors are those of the two.
     ///
     /// ```
     /// use std::time::Duration;

@@ -177,8 +177,8 @@ impl<G: Growth, S: BuildHasher + Clone> View<'_, Expiring, G, S> {
     /// inserted since, and [`advance_to`](Filter::advance_to) had been called.
     ///
     /// This takes about a microsecond where a view copies nothing. No time passes for a view by
-    /// itself, so call it as often as you would call `tick_by`. (A view of a moment before the save is
-    /// one of the save: what had expired is not found.)
+    /// itself, so call it as often as you would call `tick_by`. (A view of a moment before the save
+    /// is one of the save: what had expired is not found.)
     ///
     /// # Errors
     /// [`LoadError::OutOfMemory`].
