@@ -103,18 +103,31 @@ where
         // More than one bucket holds.
         let old = [1, 2, 3].map(Hashed);
         old.iter().for_each(|key| _ = filter.insert(key).expect("room"));
-        set_time(2 * INTERVAL + 1);
-        filter.tick();
-        set_time(4 * INTERVAL + 1);
+        let mut gone = [false; 3];
+        let mut check = || {
+            for (key, gone) in old.iter().zip(&mut gone) {
+                let is_found = filter.contains(key);
+                assert!(!(*gone && is_found), "an item came again");
+                *gone = !is_found;
+            }
+        };
         // Writes that find nothing, and sweep a bucket each.
+        set_time(2 * INTERVAL + 1);
+        assert!(!filter.refresh(&Hashed(9)));
+        check();
+        set_time(4 * INTERVAL + 1);
         let writer = spawn_deep(&filter, |filter| filter.refresh(&Hashed(9)));
         assert!(!filter.refresh(&Hashed(8)));
         assert!(!writer.join().unwrap());
-        for interval in 4..9 {
+        check();
+        for interval in 5..9 {
             set_time(interval * INTERVAL + 1);
             assert!(!filter.refresh(&Hashed(9)));
-            assert!(old.iter().all(|key| !filter.contains(key)), "an item came again");
+            check();
         }
+        set_time(20 * INTERVAL);
+        filter.tick();
+        check();
         assert_eq!(filter.len(), 0);
         seen.note("done");
     });
