@@ -44,9 +44,8 @@ fn measure(mut key: u64, warm_up: Duration, operation: impl Fn(u64)) -> (Vec<u64
 fn report(what: &str, warm_up: Duration, operation: impl Fn(u64) + Sync) {
     let results = thread::scope(|scope| {
         let operation = &operation;
-        let threads = [0, 1].map(|thread| {
-            scope.spawn(move || measure(thread << 40, warm_up, |key| operation(key)))
-        });
+        let threads =
+            [0, 1].map(|thread| scope.spawn(move || measure(thread << 40, warm_up, operation)));
         threads.map(|thread| thread.join().expect("no panic"))
     });
     let count = |step: usize| results[0].0[step] + results[1].0[step];

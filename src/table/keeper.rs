@@ -230,8 +230,9 @@ impl<S: Space<Payload = Aged>> Table<S> {
                 clock.tick();
                 // Whoever holds a stripe may still decide by the generation before.
                 self.stripes.pass();
-                let retire = S::GROWS.then(|| clock.retire_ghosts(now + 1));
-                retire.map(|ghosts| self.space.retire_ghosts(ghosts));
+                if S::GROWS {
+                    self.space.retire_ghosts(clock.retire_ghosts(now + 1));
+                }
                 due = due.max(keeper.late.swap(0, Relaxed)).saturating_add(interval);
                 left = left.saturating_sub(1);
                 if left == 0 {

@@ -53,8 +53,8 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// those of [`insert`](Self::insert).
     ///
     /// # Errors
-    /// As [`insert`](Self::insert), and [`InsertError::InvalidLife`] for a life that is longer than
-    /// the window, for no generations, and for a time in a filter without a time to live.
+    /// As [`insert`](Self::insert), and [`InsertError::InvalidLife`] for a longer life than the
+    /// window, for none, and for a time in a filter without a time to live.
     ///
     /// ```
     /// let seen = guira::ExpiringFilter::builder().capacity(1_000).window(5).build().unwrap();
@@ -101,10 +101,11 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
         Ok(generation.map_or(Insertion::Found(()), Insertion::New))
     }
 
-    /// Inserts an item for a shorter [`Life`] if it has not been seen: as
-    /// [`insert_unique`](Self::insert_unique) and [`insert_for`](Self::insert_for) together.
+    /// Inserts an item for a shorter [`Life`] if it has not been seen. One that is found keeps its
+    /// life.
     ///
-    /// An item that is found keeps the life that it has. The errors are those of the two.
+    /// # Errors
+    /// As [`insert_unique`](Self::insert_unique) and [`insert_for`](Self::insert_for).
     ///
     /// ```
     /// use std::time::Duration;
