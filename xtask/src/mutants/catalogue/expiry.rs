@@ -54,6 +54,8 @@ pub(super) const FAULTS: &[Fault] = &[
     fault("sweep-no-lock", "a sweep takes no lock", During("lock-skipped")),
     fault("sweep-early-now", "a sweep reads the generation before it takes the lock", Delay(1)),
     fault("sweep-last-age", "the last age is swept", Instead("0")),
+    fault("keep-no-pass", "a write begins a generation and does not pass the locks", Delete)
+        .only_in(Tables::Fixed),
     // Whole tables.
     fault(
         "clone-late-pause",
@@ -217,8 +219,6 @@ const OF_BOTH: &[Fault] = &[
         "writes are told that a generation has begun before it has",
         Before("keeper.next.store(due + interval, Release);"),
     ),
-    fault("keep-no-pass", "a write begins a generation and does not pass the locks", Delete)
-        .only_in(Tables::Fixed),
     fault(
         "keep-late-ignored",
         "a generation is as long as if no write had come late",
