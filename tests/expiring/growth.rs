@@ -4,6 +4,8 @@
 use guira::{GrowingExpiringFilter, Hashed, kind::Growing};
 use rand::RngExt;
 
+#[cfg(feature = "std")]
+use super::ttl::{self, INTERVAL, TTL, pass};
 use super::{
     builder,
     common::{
@@ -11,7 +13,6 @@ use super::{
         rng, scaled,
     },
     layouts,
-    ttl::{self, INTERVAL, TTL, pass},
 };
 
 /// The windows of most tests.
@@ -285,6 +286,7 @@ fn slots_of_no_item_do_not_count() {
 
 /// A filter that grows, and to which items come at a steady rate: it has room for those that are
 /// found, and counts them exactly, whatever its splits have copied.
+#[cfg(feature = "std")]
 #[test]
 fn a_steady_rate_with_a_ttl_does_not_make_it_grow() {
     let filter = ttl::builder::<Growing>(TTL, 1).build().expect("memory");

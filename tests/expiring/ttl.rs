@@ -367,7 +367,6 @@ fn a_rate_decides_the_capacity<G: Subject>() {
 }
 
 /// A snapshot tells that the filter keeps time, and a loaded one goes on by the system's clock.
-#[cfg(feature = "std")]
 #[test]
 fn a_loaded_filter_keeps_time() {
     use guira::ExpiringFilter;

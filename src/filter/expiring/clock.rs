@@ -9,7 +9,6 @@ use crate::{
         engine::{ExpiringEngine, reading},
     },
     kind::{Expiring, Growth},
-    table::TimeSource,
 };
 
 impl<G: Growth, S> Filter<Expiring, G, S> {
@@ -88,6 +87,7 @@ impl<G: Growth, S> Filter<Expiring, G, S> {
     /// waiting for that. If nothing is due, it only reads the clock.
     ///
     /// ```
+    /// # #[cfg(feature = "std")] {
     /// use std::time::Duration;
     ///
     /// let builder = guira::ExpiringFilter::builder().ttl(Duration::from_millis(5));
@@ -96,6 +96,7 @@ impl<G: Growth, S> Filter<Expiring, G, S> {
     /// while seen.contains("nonce") {
     ///     seen.tick();
     /// }
+    /// # }
     /// ```
     pub fn tick(&self) -> Option<u64> {
         self.engine.tick()
@@ -248,7 +249,8 @@ impl<G: Growth, S> FilterBuilder<Expiring, G, S> {
     #[cfg(feature = "std")]
     pub fn ttl(mut self, time: Duration) -> Self {
         self.settings.time_to_live = Some(time);
-        self.settings.time = self.settings.time.or_else(|| Some(TimeSource::system()));
+        self.settings.time =
+            self.settings.time.or_else(|| Some(crate::table::TimeSource::system()));
         self
     }
 
@@ -256,7 +258,7 @@ impl<G: Growth, S> FilterBuilder<Expiring, G, S> {
     #[doc(hidden)]
     #[cfg(feature = "std")]
     pub fn clock(mut self, now: fn() -> u64) -> Self {
-        self.settings.time = Some(TimeSource(now));
+        self.settings.time = Some(crate::table::TimeSource(now));
         self
     }
 

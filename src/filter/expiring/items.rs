@@ -101,8 +101,7 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
         Ok(generation.map_or(Insertion::Found(()), Insertion::New))
     }
 
-    /// Inserts an item for a shorter [`Life`] if it has not been seen. One that is found keeps its
-    /// life.
+    /// Inserts an item for a shorter [`Life`] if it has not been seen, and changes none that was.
     ///
     /// # Errors
     /// As [`insert_unique`](Self::insert_unique) and [`insert_for`](Self::insert_for).
@@ -111,7 +110,8 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// use std::time::Duration;
     ///
     /// let hour = Duration::from_secs(3600);
-    /// let seen = guira::ExpiringFilter::builder().ttl(24 * hour).capacity(1_000).build().unwrap();
+    /// let builder = guira::ExpiringFilter::builder().capacity(1_000).window(24);
+    /// let seen = builder.time_to_live(24 * hour).build().unwrap();
     /// assert!(seen.insert_unique_for("a token that ends in an hour", hour).unwrap().is_new());
     /// assert!(seen.contains("a token that ends in an hour"));
     /// ```

@@ -8,12 +8,14 @@ use crate::{InsertError, table::Generations};
 /// [`insert_unique_for`](crate::ExpiringFilter#method.insert_unique_for) remember an item.
 ///
 /// ```
+/// # #[cfg(feature = "std")] {
 /// use std::time::Duration;
 ///
 /// let second = Duration::from_secs(1);
 /// let seen = guira::ExpiringFilter::builder().ttl(60 * second).capacity(100).build().unwrap();
 /// seen.insert_for("for a second", second).unwrap();
 /// seen.insert_for("for two generations", 2).unwrap();
+/// # }
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
