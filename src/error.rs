@@ -51,8 +51,8 @@ pub enum InsertError {
     /// The value has more bits than the values of the map:
     /// [`value_bits`](crate::Filter::value_bits).
     ValueTooLarge,
-    /// The life is not in `1 ..= window` generations:
-    /// [`insert_for`](crate::ExpiringFilter#method.insert_for).
+    /// The life is not in `1 ..= window` generations, or is a time in a filter without a time to
+    /// live: [`insert_for`](crate::ExpiringFilter#method.insert_for).
     InvalidLife,
 }
 

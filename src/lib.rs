@@ -95,7 +95,7 @@
 //!
 //! An [`ExpiringFilter`] finds an item for a window of generations after its insert, and then
 //! forgets it. It detects duplicates in a stream, or replayed tokens. The caller begins each
-//! generation, or passes a clock to `tick`. [`docs::expiry`] is a guide, with recipes.
+//! generation, or names a time to live. [`docs::expiry`] is a guide, with recipes.
 //!
 //! # Threads
 //!
@@ -191,7 +191,7 @@ pub mod raw {
         table::{
             Addressing, Aged, Bare, Candidates, Clock, ClockState, FixedSpace, FixedTable,
             Generations, Kernel, MAX_BUCKETS, MergeRefusal, Merged, Move, Pair, Payload, Progress,
-            Search, ShardedCounter, Space, SweepState, Table, Valued, Words, mix,
+            Search, ShardedCounter, Space, SweepState, Table, TimeSource, Valued, Words, mix,
             split::{GrowingSpace, GrowingTable, Grown, Growth, Item, Limits, Place, Side, Size},
         },
     };
@@ -210,7 +210,7 @@ pub use bucket::Layout;
 pub use error::{BuildError, InsertError, MergeError};
 pub use filter::{
     Contains, CuckooFilter, CuckooMap, ExpiringFilter, Filter, FilterBuilder, FromSeed,
-    GrowingExpiringFilter, GrowingFilter, GrowingMap, Hashed, InsertMask, Insertion, Key,
+    GrowingExpiringFilter, GrowingFilter, GrowingMap, Hashed, InsertMask, Insertion, Key, Life,
     StableHashBuilder, StableHasher, Values, kind,
 };
 #[cfg(feature = "std")]

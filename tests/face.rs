@@ -98,7 +98,11 @@ fn hashers_are_named_or_inferred() -> Outcome {
         unseeded: GrowingFilter<BuildHasherDefault<DefaultHasher>>,
     }
     let store = Store {
-        by_std: CuckooFilter::with_capacity_and_hasher(100, RandomState::new()),
+        by_std: CuckooFilter::builder()
+            .capacity(100)
+            .hasher(RandomState::new())
+            .build()
+            .expect("memory"),
         by_seed: GrowingMap::builder().seeded_hasher().build()?,
         unseeded: GrowingFilter::default(),
     };
@@ -134,9 +138,9 @@ fn a_hasher_needs_no_other_trait() {
         }
     }
 
-    let filter = CuckooFilter::with_capacity_and_hasher(10, Plain);
+    let filter = CuckooFilter::builder().capacity(10).hasher(Plain).build().expect("memory");
     assert!(format!("{filter:?}").starts_with("CuckooFilter {"));
-    let filter = GrowingMap::with_capacity_and_hasher(10, Plain);
+    let filter = GrowingMap::builder().capacity(10).hasher(Plain).build().expect("memory");
     assert!(format!("{filter:?}").starts_with("GrowingMap {"));
 }
 
@@ -238,7 +242,9 @@ static ONCE: OnceLock<ExpiringFilter<RandomState>> = OnceLock::new();
 
 #[test]
 fn threads_share_filters() {
-    ONCE.get_or_init(|| ExpiringFilter::with_capacity_and_hasher(9, RandomState::new()));
+    ONCE.get_or_init(|| {
+        ExpiringFilter::builder().capacity(9).hasher(RandomState::new()).build().expect("memory")
+    });
     thread::scope(|scope| {
         for thread in 0..4 {
             scope.spawn(move || GLOBAL.insert(&("thread", thread)).expect("room"));

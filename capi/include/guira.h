@@ -207,12 +207,18 @@ typedef struct guira_params {
     // The fewer they are, the fewer bits per item the target rate may need. Default: as far as they
     // can grow, to 32,768 times their first size.
     uint64_t max_capacity;
-    // Expiring sets: nanoseconds for which an item is found at least, if `guira_expiring_tick`
+    // Expiring sets: nanoseconds for which an item is found at least. The set keeps time by a clock
+    // of the system that its writes read, so it needs no thread: the first write that comes this
+    // time and a generation later forgets the item, and so does `guira_expiring_tick`. A generation
+    // lasts for a sixth of this time and 2 ms, if no window is set. The capacity should be a third
+    // more than come in this time. Default: none. Not together with `time_to_live`.
+    uint64_t ttl;
+    // Expiring sets: nanoseconds for which an item is found at least, if `guira_expiring_tick_by`
     // begins all generations. A generation lasts for this time divided by the window, rounded up.
     // Default: none, and nothing is ever due.
     uint64_t time_to_live;
     // Expiring sets: window in generations, 1 to 253. An item is found in the generation of its
-    // insert and in this many further ones. Default: 13.
+    // insert and in this many further ones. Default: 13, or 6 with a `ttl`.
     uint32_t window;
     // Maps: bits of a value, 1 to 16. Default: 8.
     uint32_t value_bits;
@@ -654,12 +660,17 @@ guira_status guira_expiring_insert_unique_batch(guira_expiring *expiring, const 
 // ---- Expiring sets: generations --------------------------------------------------------------
 
 // Begins the next generation. Items that are older than the window are no longer found. To let
-// items live for a time, call `guira_expiring_tick` instead. Writes the new generation to
+// items live for a time, call `guira_expiring_tick_by` instead. Writes the new generation to
 // `*generation`, which may be null.
 //
 // First sweeps the buckets that were not swept since the last call. Lookups and inserts go on
 // meanwhile. Calls that overlap may share a generation, which begins after each of them did.
 guira_status guira_expiring_advance(guira_expiring *expiring, uint64_t *generation);
+
+// Lets time pass in a set with a `ttl`: begins the generations that are due, and sweeps what is due.
+// Each write does a part of this. Call it before lookups if nobody has written for a while, or from
+// a timer. Writes the generation that began, or 0 if none is due, to `*begun`, which may be null.
+guira_status guira_expiring_tick(guira_expiring *expiring, uint64_t *begun);
 
 // Begins the next generation if it is due: if the clock has moved forward by `time_to_live` /
 // window since the generation before began. Call this several times in that time. The first call
@@ -670,15 +681,15 @@ guira_status guira_expiring_advance(guira_expiring *expiring, uint64_t *generati
 // `clock` is read once, and twice if a generation begins. All calls must read one clock. If it is
 // set back, no time passes. If it is set forward, at most one generation begins too early. Of calls
 // that overlap, one begins the generation, and the others write 0.
-guira_status guira_expiring_tick(guira_expiring *expiring, guira_clock_fn clock, void *context,
+guira_status guira_expiring_tick_by(guira_expiring *expiring, guira_clock_fn clock, void *context,
                                  uint64_t *begun);
 
 // Makes up for a time in which nobody used the set: begins the generations that are due by the
-// clock of `guira_expiring_tick`, but at most window + 1, and none if that was never called. Call
-// it after a load or a long pause, before the set is used, and call `guira_expiring_tick` right
+// clock of `guira_expiring_tick_by`, but at most window + 1, and none if that was never called. Call
+// it after a load or a long pause, before the set is used, and call `guira_expiring_tick_by` right
 // before a save. The clock should be the time of day. A monotonic clock must have begun after the
 // save, or it can forget everything; the time between two processes does not count with it. The
-// clock must call neither this function nor `guira_expiring_tick`, which would never end. Writes the
+// clock must call neither this function nor `guira_expiring_tick_by`, which would never end. Writes the
 // present generation to `*generation`, which may be null.
 guira_status guira_expiring_advance_to(guira_expiring *expiring, guira_clock_fn clock,
                                        void *context, uint64_t *generation);
@@ -745,7 +756,7 @@ guira_status guira_view_get_mask(const guira_view *view, const uint64_t *hashes,
 guira_status guira_view_values(const guira_view *view, uint64_t hash, uint16_t *values, size_t max,
                                size_t *count);
 
-// Makes a view of the same bytes at a later time: a reading of the clock of `guira_expiring_tick`,
+// Makes a view of the same bytes at a later time: a reading of the clock of `guira_expiring_tick_by`,
 // in nanoseconds; or in a later generation. It finds what the saved expiring set would find if
 // nothing had been inserted since. No time passes for a view by itself. Takes about a microsecond.
 //

@@ -159,9 +159,10 @@ struct expiring : object<guira_expiring, expiring_functions> {
         return ask<u64>(guira_expiring_refresh_mask, native(), h.first, h.stride, h.size);
     }
     u64 advance() { return ask<u64>(guira_expiring_advance, native()); }
+    u64 tick() { return ask<u64>(guira_expiring_tick, native()); }
     // The clock returns nanoseconds, and does not throw.
-    u64 tick(auto clock) {
-        return ask<u64>(guira_expiring_tick, native(), read<decltype(clock)>, (void *)&clock);
+    u64 tick_by(auto clock) {
+        return ask<u64>(guira_expiring_tick_by, native(), read<decltype(clock)>, (void *)&clock);
     }
     u64 advance_to(auto clock) {
         return ask<u64>(guira_expiring_advance_to, native(), read<decltype(clock)>, (void *)&clock);

@@ -22,11 +22,15 @@ type Expiring = Object<kind::Expiring>;
 
 impl Kind for kind::Expiring {
     fn builder<G: Growth>(params: &Params) -> Result<FilterBuilder<Self, G>, Status> {
-        let Params { time_to_live, window, value_bits, max_copies, fastest, .. } = *params;
+        let Params { ttl, time_to_live, window, value_bits, max_copies, fastest, .. } = *params;
         unused([value_bits, max_copies, fastest].map(u64::from))?;
         let mut builder = params.builder()?;
         if window != 0 {
             builder = builder.window(window);
+        }
+        if ttl != 0 {
+            unused([time_to_live])?;
+            builder = builder.ttl(Duration::from_nanos(ttl));
         }
         if time_to_live != 0 {
             builder = builder.time_to_live(Duration::from_nanos(time_to_live));
@@ -142,10 +146,21 @@ export! { expiring:
         place.map(|place| place.write(generation));
     }
 
-    fn tick(expiring: Shared<Expiring>, clock: ClockFn, context: *mut c_void, begun: Optional<u64>) {
+    fn tick(expiring: Shared<Expiring>, begun: Optional<u64>) {
+        let (expiring, place) = (expiring.get()?, begun.place()?);
+        let begun = either!(expiring, set => set.tick());
+        place.map(|place| place.write(begun.unwrap_or(0)));
+    }
+
+    fn tick_by(
+        expiring: Shared<Expiring>,
+        clock: ClockFn,
+        context: *mut c_void,
+        begun: Optional<u64>,
+    ) {
         let (expiring, place) = (expiring.get()?, begun.place()?);
         let clock = reading(clock, context)?;
-        let begun = either!(expiring, set => set.tick(clock));
+        let begun = either!(expiring, set => set.tick_by(clock));
         place.map(|place| place.write(begun.unwrap_or(0)));
     }
 

@@ -15,6 +15,7 @@ extensible! {
         pub seed: u64,
         pub max_bytes: u64,
         pub max_capacity: u64,
+        pub ttl: u64,
         pub time_to_live: u64,
         pub window: u32,
         pub value_bits: u32,

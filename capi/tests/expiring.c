@@ -64,7 +64,7 @@ static void items(uint32_t growing) {
 // Ticks at a time. Returns the generation that began.
 static uint64_t tick(guira_expiring *expiring, uint64_t now) {
     uint64_t begun = 77;
-    OK(guira_expiring_tick(expiring, read_clock, &now, &begun));
+    OK(guira_expiring_tick_by(expiring, read_clock, &now, &begun));
     return begun;
 }
 
@@ -82,7 +82,7 @@ static void ticks(uint32_t growing) {
     EQUAL(generation, first + 2);
     CHECK(expiring_contains(copy, 1));
     now = 1030;
-    OK(guira_expiring_tick(copy, read_clock, &now, NULL));
+    OK(guira_expiring_tick_by(copy, read_clock, &now, NULL));
     EQUAL(expiring_generation(copy), first + 3);
     CHECK(!expiring_contains(copy, 1));
     OK(guira_expiring_advance_to(copy, read_clock, &now, NULL));
@@ -166,10 +166,27 @@ static void shrinks(void) {
     OK(guira_expiring_destroy(expiring));
 }
 
+// A set that keeps time itself: it forgets, whether anybody writes or not.
+static void keeps_time(uint32_t growing) {
+    guira_params params = params_of(ITEMS, growing);
+    params.ttl = 3000000;
+    guira_expiring *expiring = expiring_create(&params);
+    uint64_t begun = 77;
+    OK(guira_expiring_insert(expiring, 1, NULL));
+    CHECK(expiring_info(expiring).window == 6);
+    while (expiring_contains(expiring, 1)) OK(guira_expiring_tick(expiring, &begun));
+    CHECK(begun == 0 || begun == expiring_generation(expiring));
+    OK(guira_expiring_tick(expiring, NULL));
+    OK(guira_expiring_insert(expiring, 2, NULL));
+    while (expiring_contains(expiring, 2)) CHECK(!expiring_refresh(expiring, 3));
+    OK(guira_expiring_destroy(expiring));
+}
+
 int main(void) {
     for (uint32_t growing = 0; growing < 2; growing++) {
         items(growing);
         ticks(growing);
+        keeps_time(growing);
         saved(growing);
         for (int i = 0; i < WAYS_N; i++) batches(growing, WAYS[i]);
     }

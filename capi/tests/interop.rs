@@ -67,7 +67,8 @@ fn main() {
         |filter, key, _| filter.contains(key),
     );
     if saves {
-        let filter = CuckooFilter::with_capacity_and_hasher(10, RandomState::new());
+        let filter =
+            CuckooFilter::builder().capacity(10).hasher(RandomState::new()).build().unwrap();
         filter.save(folder.join("other-hasher")).unwrap();
     }
 }

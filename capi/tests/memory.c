@@ -184,7 +184,7 @@ static void generations(void) {
     for (int i = 0; i < 20; i++) {
         CHECK(expiring_advance(expiring) > generation);
         now += 1000000;
-        OK(guira_expiring_tick(expiring, read_clock, &now, NULL));
+        OK(guira_expiring_tick_by(expiring, read_clock, &now, NULL));
         OK(guira_expiring_advance_to(expiring, read_clock, &now, NULL));
         OK(guira_expiring_sweep(expiring, 100, NULL));
         guira_expiring_insert(expiring, i, NULL);

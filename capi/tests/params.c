@@ -51,6 +51,7 @@ static void parameters(void) {
     WITH(window, 253, ERR_SETTING, ERR_SETTING, OK);
     WITH(window, 254, ERR_SETTING, ERR_SETTING, ERR_SETTING);
     WITH(time_to_live, 1, ERR_SETTING, ERR_SETTING, OK);
+    WITH(ttl, 1, ERR_SETTING, ERR_SETTING, OK);
     REFUSED(max_capacity, 1000, ERR_SETTING);
     REFUSED(no_reserve, 1, ERR_SETTING);
     GROWING(max_capacity, 100, OK);

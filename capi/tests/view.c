@@ -151,12 +151,12 @@ static void expiring(uint32_t growing) {
     params.time_to_live = 200;
     guira_expiring *set = expiring_create(&params);
     uint64_t now = 1000;
-    OK(guira_expiring_tick(set, read_clock, &now, NULL));
+    OK(guira_expiring_tick_by(set, read_clock, &now, NULL));
     for (int i = 0; i < ITEMS; i++) {
         if (i == ITEMS / 2) expiring_advance(set);
         OK(guira_expiring_insert(set, hashes[i], NULL));
     }
-    OK(guira_expiring_tick(set, read_clock, &now, NULL));
+    OK(guira_expiring_tick_by(set, read_clock, &now, NULL));
     OK(guira_expiring_save(set, path));
     struct mapped mapped = map_file();
     uint64_t saved = expiring_generation(set);

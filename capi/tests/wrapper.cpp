@@ -94,9 +94,9 @@ int main(int argc, char **argv) {
     std::uint64_t now = 5;
     auto clock = [&] { return now; };
     generation = timed.info().generation;
-    CHECK(timed.tick(clock) == 0);
+    CHECK(timed.tick_by(clock) == 0);
     now = 15;
-    CHECK(timed.tick(clock) == generation + 1);
+    CHECK(timed.tick_by(clock) == generation + 1);
     now = 25;
     CHECK(timed.advance_to(clock) == generation + 2);
     return 0;

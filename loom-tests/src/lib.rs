@@ -27,6 +27,7 @@ pub mod doors;
 pub mod expiry;
 pub mod splits;
 pub mod splits_expiry;
+pub mod ttl;
 pub mod values;
 
 /// The layout of the models. With two slots per bucket, a bucket is full after two inserts. With 8

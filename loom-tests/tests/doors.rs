@@ -116,7 +116,7 @@ fn changes_of_maps<G: Growth>() -> Vec<Call<Filter<Map, G>>> {
 /// Changes of an expiring filter that holds the item, which neither expires nor loses a copy to
 /// others.
 fn changes_of_expiring<G: Growth>() -> Vec<Call<Filter<Expiring, G>>> {
-    let calls: [Call<Filter<Expiring, G>>; 13] = [
+    let calls: [Call<Filter<Expiring, G>>; 14] = [
         |filter, key| assert!(!filter.insert_evicting(&key), "there was room"),
         |filter, key| assert!(!filter.insert_unique(&key).expect("room").is_new()),
         |filter, key| assert!(filter.refresh(&key), "there was a copy"),
@@ -128,9 +128,10 @@ fn changes_of_expiring<G: Growth>() -> Vec<Call<Filter<Expiring, G>>> {
         },
         |filter, key| assert_eq!(filter.insert_unique_mask(&[key]).added, 0),
         |filter, _| assert!(filter.advance() > START),
+        |filter, _| assert_eq!(filter.tick(), None, "it keeps no time"),
         |filter, _| {
-            assert_eq!(filter.tick(|| Duration::ZERO), None, "nothing was measured");
-            filter.tick(|| Duration::from_nanos(INTERVAL));
+            assert_eq!(filter.tick_by(|| Duration::ZERO), None, "nothing was measured");
+            filter.tick_by(|| Duration::from_nanos(INTERVAL));
         },
         |filter, _| {
             filter.advance_to(|| Duration::ZERO);
@@ -263,10 +264,14 @@ fn changes_of_a_growing_expiring_filter() {
 }
 
 /// Calls that insert an item, and return its generation.
-fn inserts<G: Growth>() -> [fn(&Filter<Expiring, G>, Hashed) -> u64; 5] {
+fn inserts<G: Growth>() -> [fn(&Filter<Expiring, G>, Hashed) -> u64; 6] {
     [
         |filter, key| filter.insert(&key).expect("room"),
         |filter, key| filter.insert_for(&key, 1).expect("room"),
+        |filter, key| match filter.insert_unique_for(&key, 1) {
+            Ok(Insertion::New(generation)) => generation,
+            other => panic!("absent, and not inserted: {other:?}"),
+        },
         |filter, key| match filter.insert_unique(&key) {
             Ok(Insertion::New(generation)) => generation,
             other => panic!("absent, and not inserted: {other:?}"),

@@ -117,13 +117,13 @@ fn evicting_beside_a_clear() {
 /// Returns a filter whose next generation is due at a reading of 10.
 fn due_at_ten() -> Arc<ExpiringFilter> {
     let filter = builder().time_to_live(Duration::from_nanos(10)).build().expect("memory");
-    assert_eq!(filter.tick(|| Duration::ZERO), None);
+    assert_eq!(filter.tick_by(|| Duration::ZERO), None);
     Arc::new(filter)
 }
 
 /// Calls `tick` at a reading of 10.
 fn tick_at_ten(filter: &ExpiringFilter) -> Option<u64> {
-    filter.tick(|| Duration::from_nanos(10))
+    filter.tick_by(|| Duration::from_nanos(10))
 }
 
 /// Catches a `tick` that begins a second generation when `advance` has begun the one that was due.
@@ -169,7 +169,7 @@ fn snapshot_beside_a_tick() {
         let copy = spawn_deep(&filter, load).join().unwrap().expect("its own bytes");
         seen.note_if(copy.generation() == start, "before", "after");
         // The generation of the copy may be counted from its beginning on, and no earlier.
-        let again = copy.tick(|| Duration::from_nanos(19));
+        let again = copy.tick_by(|| Duration::from_nanos(19));
         assert!(again.is_none() || copy.generation() == start + 1, "a generation was too short");
     });
 }

@@ -38,6 +38,7 @@ mod splits_rounds;
 mod splits_values;
 mod splits_whole;
 mod stripe;
+mod ttl;
 mod unique;
 mod values;
 mod values_publish;

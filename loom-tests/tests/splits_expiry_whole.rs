@@ -157,9 +157,9 @@ fn copy_beside_a_split() {
 fn beside_a_reading(name: &str, floor: usize, copy: Copy) {
     check(name, floor, &["before", "after"], move |seen| {
         let table = loom::sync::Arc::new(restored_with(&aging(2), 10));
-        assert_eq!(table.tick::<S>(|| 0), None);
+        assert_eq!(table.tick_by::<S>(|| 0), None);
         let copier = spawn(&table, copy);
-        assert_eq!(table.tick::<S>(|| 10), Some(START + 1));
+        assert_eq!(table.tick_by::<S>(|| 10), Some(START + 1));
         let copy = copier.join().unwrap();
         seen.note_if(copy.clock().generation() == START, "before", "after");
         assert_ends(&copy);
@@ -183,8 +183,8 @@ fn copy_beside_a_reading() {
 fn tick_beside_an_advance() {
     check("split_age_tick", 79, &["ticked", "not due"], |seen| {
         let table = loom::sync::Arc::new(restored_with(&aging(2), 10));
-        assert_eq!(table.tick::<S>(|| 0), None);
-        let ticker = spawn(&table, |table| table.tick::<S>(|| 10));
+        assert_eq!(table.tick_by::<S>(|| 0), None);
+        let ticker = spawn(&table, |table| table.tick_by::<S>(|| 10));
         assert!(table.advance::<S>() > START, "the call began no generation");
         let begun = ticker.join().unwrap();
         assert!(begun.is_none_or(|generation| generation == START + 1), "a generation was skipped");

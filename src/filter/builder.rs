@@ -11,7 +11,7 @@ use super::{
 use crate::{
     BuildError, Layout,
     bucket::MAX_VALUE_BITS,
-    table::{Kernel, stamp_bits},
+    table::{Kernel, TimeSource, stamp_bits},
 };
 
 /// Builds a filter of any kind: [`Filter::builder`] creates one. Only the capacity is required, and
@@ -43,6 +43,9 @@ pub(crate) struct Settings {
     /// The generations for which items are found, if they expire.
     pub(super) window: Option<u32>,
     pub(super) time_to_live: Option<Duration>,
+    /// The clock of a filter that keeps time itself.
+    pub(super) time: Option<TimeSource>,
+    pub(super) inserts_per_second: Option<u64>,
     pub(super) fastest: bool,
     pub(super) huge_pages: bool,
     pub(super) max_capacity: Option<usize>,
@@ -55,6 +58,11 @@ pub(crate) struct Settings {
     pub(super) own_bytes: usize,
     pub(super) kernel: Option<Kernel>,
 }
+
+/// The window of a filter with a `ttl`. After a pause of any length, its `window + 1` generations
+/// begin at once, without a sweep: the 16 stamps of four bits have a slack of 8. A longer window of
+/// as many bits would forget more precisely, but it has less slack.
+const WINDOW_OF_TTL: u32 = 6;
 
 /// Where the hasher of a filter comes from.
 #[derive(Clone)]
@@ -78,6 +86,9 @@ impl<S> HasherSource<S> {
 impl Settings {
     /// Validates the settings, and returns those of a filter that itself takes `own_bytes`.
     fn validated<C: Contents, G: Growth>(mut self, own_bytes: usize) -> Result<Self, BuildError> {
+        let default = C::DEFAULT_WINDOW.map(|window| self.time.map_or(window, |_| WINDOW_OF_TTL));
+        self.window = self.window.or(default);
+        self.capacity = self.capacity.or_else(|| self.items_by_rate());
         if self.capacity.is_none() && !G::GROWS {
             return Err(BuildError::NoCapacity);
         }
@@ -111,6 +122,14 @@ impl Settings {
         Ok(self)
     }
 
+    /// The items of `window + 2` generations, if the builder knows how many come in a second.
+    fn items_by_rate(&self) -> Option<usize> {
+        let (rate, window) = (self.inserts_per_second?, u64::from(self.window?));
+        let nanos = u128::from(self.interval(window as u32)?) * u128::from(window + 2);
+        let items = nanos.saturating_mul(rate.into()).div_ceil(1_000_000_000);
+        Some(usize::try_from(items).unwrap_or(usize::MAX))
+    }
+
     /// The kernel by which batches are looked up. It is available on this processor.
     pub(super) fn kernel(&self) -> Kernel {
         self.kernel.filter(|kernel| kernel.is_available()).unwrap_or_else(Kernel::best)
@@ -120,12 +139,7 @@ impl Settings {
 impl<C: Contents, G: Growth> FilterBuilder<C, G> {
     pub(super) fn new() -> Self {
         Self {
-            settings: Settings {
-                huge_pages: true,
-                reserve: true,
-                window: C::DEFAULT_WINDOW,
-                ..Settings::default()
-            },
+            settings: Settings { huge_pages: true, reserve: true, ..Settings::default() },
             seed: None,
             hasher: HasherSource::Seeded(StableHashBuilder::from_seed),
             kind: PhantomData,

@@ -68,19 +68,6 @@ impl<C: Contents, G: Growth, S> Filter<C, G, S> {
         (self.engine.buckets() * u64::from(self.layout().slots_per_bucket())) as usize
     }
 
-    /// Returns the share of slots that are occupied, `0.0 ..= 1.0`. Items that have expired do not
-    /// count, whether or not they still occupy a slot.
-    ///
-    /// ```
-    /// let filter = guira::CuckooFilter::with_capacity(1_000);
-    /// filter.insert_batch(0..500).unwrap();
-    /// assert_eq!(filter.load_factor(), 500.0 / filter.slots() as f64);
-    /// ```
-    #[must_use]
-    pub fn load_factor(&self) -> f64 {
-        self.len() as f64 / self.slots() as f64
-    }
-
     /// Returns the memory of the filter in bytes: the filter itself and all that it has allocated.
     /// Most of it is taken by the buckets and their alignment, by the stripes, and by the counters.
     ///

@@ -20,13 +20,11 @@ mod set;
 #[cfg(feature = "std")]
 mod snapshot;
 
-use core::hash::BuildHasher;
-
 use crate::{BuildError, table::ShardedCounter};
 pub use builder::FilterBuilder;
 pub use contains::Contains;
 use engine::Engine;
-pub use expiring::{ExpiringFilter, GrowingExpiringFilter};
+pub use expiring::{ExpiringFilter, GrowingExpiringFilter, Life};
 use hasher::mixing_seed;
 pub use hasher::{FromSeed, StableHashBuilder, StableHasher};
 pub use key::{Hashed, Key};
@@ -173,27 +171,6 @@ impl<C: Contents> Filter<C, Growing> {
 }
 
 impl<C: Contents, G: Growth, S> Filter<C, G, S> {
-    /// Creates a filter for `capacity` distinct items with this hasher, and default settings
-    /// otherwise.
-    ///
-    /// # Panics
-    /// As [`with_capacity`](Filter::with_capacity).
-    ///
-    /// ```
-    /// use std::hash::RandomState;
-    ///
-    /// let filter = guira::CuckooFilter::with_capacity_and_hasher(1_000, RandomState::new());
-    /// filter.insert("tyto alba").unwrap();
-    /// ```
-    #[must_use]
-    #[track_caller]
-    pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self
-    where
-        S: BuildHasher,
-    {
-        built(Filter::<C, G>::builder().capacity(capacity).hasher(hasher).build())
-    }
-
     /// A filter of this engine, which holds this many items, or `None` if the system refuses the
     /// memory.
     fn from_parts(engine: C::Engine<G>, seed: u64, items: u64, hasher: S) -> Option<Self> {

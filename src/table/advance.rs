@@ -26,7 +26,7 @@ impl<S: Space<Payload = Aged>> Table<S> {
     }
 
     /// The number of buckets to be swept in this generation, for a holder of `sweeping`.
-    fn end_of_sweep(&self) -> u64 {
+    pub(super) fn end_of_sweep(&self) -> u64 {
         if S::GROWS { self.clock.end() } else { self.space.buckets() }
     }
 
@@ -68,7 +68,7 @@ impl<S: Space<Payload = Aged>> Table<S> {
 
     /// Begins the next generation if it is due by the caller's clock, in nanoseconds, and returns
     /// it.
-    pub fn tick<L>(&self, clock: impl Fn() -> u64) -> Option<u64>
+    pub fn tick_by<L>(&self, clock: impl Fn() -> u64) -> Option<u64>
     where
         S: Words<L>,
     {
@@ -84,6 +84,9 @@ impl<S: Space<Payload = Aged>> Table<S> {
         S: Words<L>,
     {
         let schedule = &self.clock.schedule;
+        if self.clock.keeper.is_some() {
+            return None;
+        }
         let generation = self.clock.generation_to_change();
         let before = schedule.readings();
         // No lock is held over the caller's code.
@@ -106,6 +109,9 @@ impl<S: Space<Payload = Aged>> Table<S> {
         S: Words<L>,
     {
         let (counting, generation, reading) = loop {
+            if self.clock.keeper.is_some() {
+                return self.clock.generation();
+            }
             let generation = self.clock.generation_to_change();
             let before = self.clock.schedule.readings();
             let reading = clock();

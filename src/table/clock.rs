@@ -185,8 +185,8 @@
 //!
 //! A clone holds `sweeping` and all stripes while it copies the words, and then reads the
 //! generation. So at most one tick comes between the first word and that read. Then it releases
-//! them, and only then waits for the lock of the schedule (see `schedule.rs`), which `tick` holds
-//! while it waits for `sweeping`. Nobody holds a stripe while waiting for `sweeping`, and an
+//! them, and only then waits for the lock of the schedule (see `schedule.rs`), which `tick_by`
+//! holds while it waits for `sweeping`. Nobody holds a stripe while waiting for `sweeping`, and an
 //! advance holds at most one stripe at a time. So no cycle of waiting threads forms.
 //!
 //! # Counting
@@ -199,7 +199,7 @@
 use alloc::boxed::Box;
 
 use super::{
-    Clock as _,
+    keeper::Keeper,
     schedule::{ClockState, Schedule},
     stamp_counts::StampCounts,
     try_boxed,
@@ -228,6 +228,8 @@ pub struct Generations {
     /// The generation whose sweep this is. It is the present one, but for the time between a tick
     /// and the beginning of its sweep.
     pub(super) begun: Word,
+    /// The generation in which the last complete sweep began.
+    pub(super) clean: Word,
     pub(super) counts: StampCounts,
     /// The number of slots with each stamp that belong to no item: none in a table of a fixed size.
     pub(super) ghosts: Box<[Tally]>,
@@ -235,6 +237,8 @@ pub struct Generations {
     /// Written under the stripe of the slot.
     pub(super) refreshed: Word,
     pub(super) schedule: Schedule,
+    /// If the table keeps time itself: see `keeper.rs`.
+    pub(super) keeper: Option<Keeper>,
 }
 
 impl Generations {
@@ -257,10 +261,12 @@ impl Generations {
             swept: Word::new(0),
             end: Word::new(grows.unwrap_or(0)),
             begun: Word::new(now),
+            clean: Word::new(now),
             counts: StampCounts::new(stamp_bits, stripes)?,
             ghosts: try_boxed((0..stamps).map(|_| Tally::new()))?,
             refreshed: Word::new(0),
             schedule: Schedule::new(ClockState::new(window, now, 0)),
+            keeper: None,
         })
     }
 
@@ -277,8 +283,8 @@ impl Generations {
     /// The current generation, at the start of a lookup or an insert.
     #[inline]
     pub fn generation(&self) -> u64 {
-        // Acquire: pairs with the Release of `tick`. The words that the caller reads next show what
-        // was swept before the tick.
+        // Acquire: pairs with the Release of `tick` below. The words that the caller reads next
+        // show what was swept before the tick.
         self.now.load(Acquire)
     }
 
@@ -354,17 +360,6 @@ impl Generations {
         // Relaxed: as in `note_refresh`.
         let refreshed = self.refreshed.load(Relaxed);
         refreshed != 0 && now.saturating_sub(refreshed) <= self.window.into()
-    }
-
-    /// What expires with the beginning of the generation `now` no longer counts as ghosts. Returns
-    /// their number. The caller holds `sweeping`, and nobody decides by the generation before.
-    pub(super) fn retire_ghosts(&self, now: u64) -> i64 {
-        self.ghosts[usize::from(self.expired_with(now))].swap(0)
-    }
-
-    /// The stamp of what expires when a generation begins.
-    pub(super) fn expired_with(&self, generation: u64) -> u16 {
-        self.stamp(generation.wrapping_sub(u64::from(self.window) + 1))
     }
 }
 

@@ -65,7 +65,20 @@ impl<S: Space<Payload = Aged>> Table<S> {
     where
         S: Words<L>,
     {
-        Ok(self.insert_if_absent::<L>(&item)?.ok())
+        Ok(self.insert_if_absent::<L>(&item, 0)?.ok())
+    }
+
+    /// As [`insert_unseen`](Self::insert_unseen), for a copy that is visible for `life`
+    /// generations, at most the window. Returns the generation of its stamp.
+    ///
+    /// # Errors
+    /// As `insert_unseen`.
+    pub fn insert_unseen_for<L>(&self, item: S::Item, life: u32) -> Result<Option<u64>, InsertError>
+    where
+        S: Words<L>,
+    {
+        let age = u64::from(self.clock.window() - life);
+        Ok(self.insert_if_absent::<L>(&item, age)?.ok())
     }
 
     /// Gives the stamp of the present generation to the oldest visible copy of an item. Returns

@@ -2,7 +2,9 @@
 
 use arrayvec::ArrayVec;
 
-use super::{Clock, ClockState, Generations, clock::MAX_STAMPS, schedule::Schedule};
+use super::{
+    Clock, ClockState, Generations, clock::MAX_STAMPS, keeper::Keeper, schedule::Schedule,
+};
 use crate::{
     bucket::Lanes,
     sync::{Relaxed, Tally},
@@ -41,7 +43,7 @@ impl Generations {
 
     /// As [`sweep`](Self::sweep), for a holder of `sweeping` that has read the generation and the
     /// end since.
-    fn sweep_locked(
+    pub(super) fn sweep_locked(
         &self,
         (now, end): (u64, u64),
         buckets: u64,
@@ -69,12 +71,30 @@ impl Generations {
     pub(super) fn begin_sweep(&self, next: impl FnOnce(u64) -> Option<u64>) {
         let _sweeping = self.sweeping.lock();
         let now = self.now();
+        self.begin_sweep_locked(now, next(now));
+    }
+
+    /// As [`begin_sweep`](Self::begin_sweep), for a holder of `sweeping` that has completed the
+    /// former sweep.
+    pub(super) fn begin_sweep_locked(&self, now: u64, end: Option<u64>) {
         // Relaxed: the lock orders all accesses.
-        if let Some(end) = next(now) {
+        if let Some(end) = end {
             self.end.store(end, Relaxed);
         }
         self.swept.store(0, Relaxed);
+        self.clean.store(self.begun.load(Relaxed), Relaxed);
         self.begun.store(now, Relaxed);
+    }
+
+    /// What expires with the beginning of the generation `now` no longer counts as ghosts. Returns
+    /// their number. The caller holds `sweeping`, and nobody decides by the generation before.
+    pub(super) fn retire_ghosts(&self, now: u64) -> i64 {
+        self.ghosts[usize::from(self.expired_with(now))].swap(0)
+    }
+
+    /// The stamp of what expires when a generation begins.
+    pub(super) fn expired_with(&self, generation: u64) -> u16 {
+        self.stamp(generation.wrapping_sub(u64::from(self.window) + 1))
     }
 }
 
@@ -155,7 +175,10 @@ impl Clock for Generations {
     }
 
     fn read(&self, generation: u64) -> Option<ClockState> {
-        Some(self.schedule.read(self.window, generation))
+        let state = self.schedule.read(self.window, generation);
+        let Some(keeper) = &self.keeper else { return Some(state) };
+        let elapsed = keeper.elapsed(state.interval);
+        Some(ClockState { time: Some(keeper.time()), elapsed, ..state })
     }
 
     fn pause(&self) -> impl Sized + '_ {
@@ -165,6 +188,11 @@ impl Clock for Generations {
     fn set(&mut self, state: ClockState) {
         self.now.set(state.generation);
         self.begun.set(state.generation);
+        // Slots may have expired long ago, so all buckets are swept before the next generation
+        // begins. In the first generation of a table, none have.
+        let clean = state.generation.saturating_sub(self.slack());
+        self.clean.set(clean.max(self.window.into()));
+        self.keeper = state.time.map(|time| Keeper::new(state, time));
         self.schedule = Schedule::new(state);
     }
 

@@ -66,12 +66,12 @@ impl<S: Space> Table<S> {
     where
         S: Words<L>,
     {
-        self.insert_if_absent::<L>(&item).map(Result::err)
+        self.insert_if_absent::<L>(&item, 0).map(Result::err)
     }
 
     /// Adds a copy of an item unless there is one, with this or another value; if slots expire,
-    /// unless there is a visible one. Returns the generation whose stamp it got, which is the
-    /// present one, or the value that was found.
+    /// unless there is a visible one. Returns the generation whose stamp it got, which is `age`
+    /// before the present one, or the value that was found.
     ///
     /// # Errors
     /// As [`insert`](Self::insert), but for `TooManyCopies`.
@@ -80,6 +80,7 @@ impl<S: Space> Table<S> {
     pub(super) fn insert_if_absent<L>(
         &self,
         item: &S::Item,
+        age: u64,
     ) -> Result<Result<u64, u16>, InsertError>
     where
         S: Words<L>,
@@ -87,7 +88,7 @@ impl<S: Space> Table<S> {
         let (mut made_room, mut attempts) = (Ok(()), Attempts::default());
         loop {
             let guard = self.stripe::<L>(item).lock();
-            match self.add_if_absent::<L>(&guard, item) {
+            match self.add_if_absent::<L>(&guard, item, age) {
                 Addition::Found(value) => return Ok(Err(value)),
                 Addition::Added(now) => {
                     // No stripe is held while a table grows.
@@ -112,7 +113,7 @@ impl<S: Space> Table<S> {
     /// Presence and room are decided by the same words. Between two separate reads a plain insert
     /// could put this very item into the last slot, and it would seem absent and without room.
     #[inline]
-    fn add_if_absent<L>(&self, _guard: &StripeGuard, item: &S::Item) -> Addition
+    fn add_if_absent<L>(&self, _guard: &StripeGuard, item: &S::Item, age: u64) -> Addition
     where
         S: Words<L>,
     {
@@ -128,9 +129,10 @@ impl<S: Space> Table<S> {
             if !self.clock.validate(now) {
                 continue;
             }
-            let stamped = self.stamped(*item, now);
+            let generation = now - age;
+            let stamped = self.stamped(*item, generation);
             match self.try_add::<L>(&stamped, words, Self::SWEEPS.then_some(now)) {
-                Some(true) => return Addition::Added(now),
+                Some(true) => return Addition::Added(generation),
                 Some(false) => {}
                 None => return Addition::NoRoom,
             }

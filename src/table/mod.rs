@@ -263,6 +263,7 @@ mod expiry;
 mod fixed;
 mod generations;
 mod insert;
+mod keeper;
 mod kernel;
 #[cfg(guira_vectors)]
 mod kernels;
@@ -283,6 +284,7 @@ pub mod split;
 mod stamp_counts;
 mod stats;
 mod stripes;
+mod system_time;
 mod time;
 mod values;
 
@@ -320,8 +322,8 @@ pub use mix::mix;
 pub use payload::{Bare, Payload};
 use prefetch::prefetch;
 use remove::Gone;
-pub use schedule::ClockState;
 pub(crate) use schedule::MAX_READING;
+pub use schedule::{ClockState, TimeSource};
 pub(crate) use sizing::buckets_for;
 pub use space::{Attempts, Seen, Space, Words};
 use space::{MarkedSlot, marked};
@@ -333,6 +335,7 @@ pub(crate) use stripes::MAX_STRIPES;
 #[cfg(loom)]
 pub use stripes::Version;
 pub use stripes::{AllStripes, Stripe, StripeGuard, Stripes};
+pub(crate) use system_time::MAX_LAG;
 pub use time::Clock;
 pub use values::{Candidates, Valued};
 

@@ -13,8 +13,8 @@
 //! sum of all steps is at most the time from the first of them to the last. The first reading of a
 //! generation counts nothing, and was taken after the generation had begun, because its number was
 //! read before the clock was. So `elapsed` is at most the age of the generation, and a generation
-//! that `tick` begins ends one that has lasted for an interval: it begins from the very generation
-//! that was measured.
+//! that `tick_by` begins ends one that has lasted for an interval: it begins from the very
+//! generation that was measured.
 //!
 //! `advance_to` counts from one generation to the next, as if each had begun when it was due. So
 //! the one that it ends with may be short. That shortens no item's life: an item that is inserted
@@ -30,6 +30,33 @@ use core::cmp::Ordering;
 
 use crate::sync::{Acquire, Lock, LockGuard, Relaxed, Release, Word};
 
+/// A clock of nanoseconds that never goes back. Any two are equal, because no copy contains one: it
+/// contains that there is one.
+#[derive(Clone, Copy, Debug)]
+pub struct TimeSource(pub fn() -> u64);
+
+impl TimeSource {
+    /// That of the system.
+    #[cfg(feature = "std")]
+    pub(crate) fn system() -> Self {
+        Self(super::system_time::now)
+    }
+
+    /// Reads the clock.
+    #[inline]
+    pub(super) fn now(self) -> u64 {
+        (self.0)()
+    }
+}
+
+impl PartialEq for TimeSource {
+    fn eq(&self, _other: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for TimeSource {}
+
 /// Largest reading of a clock in nanoseconds: 584 years. What is stored is a reading plus one.
 pub(crate) const MAX_READING: u64 = u64::MAX - 1;
 
@@ -42,6 +69,8 @@ pub struct ClockState {
     pub generation: u64,
     /// Least nanoseconds of a generation, or zero if none is ever due.
     pub interval: u64,
+    /// The clock of a table that keeps time itself.
+    pub time: Option<TimeSource>,
     /// Nanoseconds of the present generation that were counted.
     pub elapsed: u64,
     /// The last reading of the caller's clock, in nanoseconds, plus one; or zero if the next
@@ -53,7 +82,7 @@ impl ClockState {
     /// The clock of a new table.
     #[must_use]
     pub fn new(window: u32, generation: u64, interval: u64) -> Self {
-        Self { window, generation, interval, elapsed: 0, latest: 0 }
+        Self { window, generation, interval, time: None, elapsed: 0, latest: 0 }
     }
 
     /// The generation that is due at this reading of the caller's clock.

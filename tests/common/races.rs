@@ -240,7 +240,7 @@ pub fn fill_on<K: Kind, S: BuildHasher + Send + Sync>(
         threads.into_iter().map(|thread| thread.join().expect("a thread failed")).collect()
     });
     let items: usize = accepted.iter().map(Vec::len).sum();
-    let load = filter.load_factor();
+    let load = filter.len() as f64 / filter.slots() as f64;
     assert_eq!(filter.len(), items, "{layout:?}");
     let keys: Vec<u64> = accepted.concat();
     let missing = keys.iter().filter(|key| !filter.contains(key)).count();

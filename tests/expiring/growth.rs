@@ -4,6 +4,8 @@
 use guira::{GrowingExpiringFilter, Hashed, kind::Growing};
 use rand::RngExt;
 
+#[cfg(feature = "std")]
+use super::ttl::{self, INTERVAL, TTL, pass};
 use super::{
     builder,
     common::{
@@ -280,4 +282,27 @@ fn slots_of_no_item_do_not_count() {
         (0..filter.capacity() as u64 / 2).for_each(|key| _ = filter.insert(&key).expect("room"));
         assert_eq!(filter.slots(), slots);
     }
+}
+
+/// A filter that grows, and to which items come at a steady rate: it has room for those that are
+/// found, and counts them exactly, whatever its splits have copied.
+#[cfg(feature = "std")]
+#[test]
+fn a_steady_rate_with_a_ttl_does_not_make_it_grow() {
+    let filter = ttl::builder::<Growing>(TTL, 1).build().expect("memory");
+    let (mut of, mut peak) = (std::collections::BTreeMap::new(), 0);
+    let each = 4_000;
+    for key in 0..each * scaled(40, 200) {
+        let generation = filter.insert(&key).expect("room to grow");
+        *of.entry(generation).or_insert(0) += 1;
+        pass(INTERVAL / each);
+        if key == 10 * each {
+            peak = filter.slots();
+        }
+        if key % 777 == 0 {
+            let visible = of.range(filter.generation() - 6..).map(|(_, count)| count);
+            assert_eq!(filter.len(), visible.sum::<usize>());
+        }
+    }
+    assert!(filter.generation() > 40 && filter.slots() <= peak + peak / 8);
 }

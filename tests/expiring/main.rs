@@ -7,6 +7,8 @@ mod growth;
 mod settings;
 mod threads;
 mod time;
+#[cfg(feature = "std")]
+mod ttl;
 
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 

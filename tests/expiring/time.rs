@@ -38,7 +38,7 @@ fn filter<G: Subject>() -> Filter<Expiring, G> {
 
 /// Calls `tick` at a number of seconds.
 fn tick<G: Subject>(filter: &Filter<Expiring, G>, seconds: u64) -> Option<u64> {
-    filter.tick(|| Duration::from_secs(seconds))
+    filter.tick_by(|| Duration::from_secs(seconds))
 }
 
 /// Saves a filter and loads it.
@@ -67,7 +67,7 @@ fn items_live_for_their_time<G: Subject>() {
                 clock.set(clock.get() + reading);
                 clock.get()
             };
-            filter.tick(read);
+            filter.tick_by(read);
             let mut items: Vec<(u64, Duration, u64)> = Vec::new();
             for key in 0..scaled(500, 5_000) {
                 // Right after a call of `tick`, and right before one, which may be late.
@@ -81,7 +81,7 @@ fn items_live_for_their_time<G: Subject>() {
                 insert(2 * key + 1);
                 // If the next generation begins now, it begins after the clock was read.
                 let earliest = clock.get() + reading;
-                filter.tick(read);
+                filter.tick_by(read);
                 let delay = longest_step + 4 * reading;
                 let longest = interval * (window + 1) + delay * (window + 2);
                 items.retain(|&(key, begin, generation)| {
@@ -124,7 +124,7 @@ fn a_generation_is_counted_from_its_beginning<G: Subject>() {
     assert_eq!(tick(&filter, 0), None);
     // The call reads the clock at 10, and again at 15, when the generation has begun.
     let seconds = Cell::new(10);
-    assert_eq!(filter.tick(|| Duration::from_secs(seconds.replace(15))), Some(first + 1));
+    assert_eq!(filter.tick_by(|| Duration::from_secs(seconds.replace(15))), Some(first + 1));
     assert_eq!([24, 25].map(|at| tick(&filter, at)), [None, Some(first + 2)]);
 }
 
@@ -139,7 +139,7 @@ fn readings_that_come_late_are_not_counted<G: Subject>() {
         assert_eq!(tick(&filter, 9), None);
         Duration::from_secs(1)
     };
-    assert_eq!(filter.tick(late), None);
+    assert_eq!(filter.tick_by(late), None);
     assert_eq!(tick(&filter, 9), None, "the time from 1 to 9 was counted twice");
     assert_eq!(tick(&filter, 10), Some(first + 1));
     // `advance` begins a generation at 19, after the clock was read.
@@ -147,7 +147,7 @@ fn readings_that_come_late_are_not_counted<G: Subject>() {
         filter.advance();
         Duration::from_secs(19)
     };
-    assert_eq!(filter.tick(late), None);
+    assert_eq!(filter.tick_by(late), None);
     assert_eq!([19, 28].map(|at| tick(&filter, at)), [None, None]);
     assert_eq!(tick(&filter, 29), Some(first + 3));
 }
@@ -163,7 +163,7 @@ fn threads_may_tick_at_once<G: Subject>() {
     let run = || {
         let mut begun = Vec::new();
         while clock.load(SeqCst) < ends {
-            begun.extend(filter.tick(read));
+            begun.extend(filter.tick_by(read));
         }
         begun
     };
@@ -301,13 +301,13 @@ fn no_time_is_too_long<G: Subject>() {
     let filter = builder::<G>(100, 1).time_to_live(Duration::MAX).build().expect("a small filter");
     let first = filter.generation();
     assert_eq!(filter.interval(), Some(longest));
-    assert_eq!(filter.tick(|| Duration::ZERO), None);
-    assert_eq!(filter.tick(|| Duration::from_nanos(u64::MAX - 2)), None);
+    assert_eq!(filter.tick_by(|| Duration::ZERO), None);
+    assert_eq!(filter.tick_by(|| Duration::from_nanos(u64::MAX - 2)), None);
     assert_eq!(filter.advance_to(|| Duration::MAX), first + 1);
     // No time passes at the end of all clocks.
     let filter = builder::<G>(100, 1).time_to_live(Duration::from_nanos(1));
     let filter = filter.build().expect("a small filter");
-    assert_eq!([(); 9].map(|()| filter.tick(|| Duration::MAX)), [None; 9]);
+    assert_eq!([(); 9].map(|()| filter.tick_by(|| Duration::MAX)), [None; 9]);
     let filter = builder::<G>(100, 253).time_to_live(longest).build().expect("a small filter");
     assert!(filter.interval().expect("a time to live") > longest / 254);
 }

@@ -98,7 +98,7 @@ fn refused(layout: Layout, share: f64, limit: usize) -> f64 {
     let filter = filter.max_copies(limit).build().expect("some megabytes");
     let slots = filter.slots() as f64;
     let mut rng = rng(4);
-    while filter.load_factor() < share {
+    while (filter.len() as f64) < share * filter.slots() as f64 {
         let hot: u64 = rng.random();
         while filter.insert(&Hashed(hot)).is_ok() {}
     }

@@ -79,13 +79,11 @@ fn statistics_agree_with_one_another<K: Kind>() {
             assert!(filter.size_in_bytes() >= slots / slots_per_bucket * 8);
             let rate = filter.false_positive_rate();
             assert!(rate > 0.0 && rate <= layout.false_positive_rate() * 1.07, "{rate}");
-            assert_eq!((filter.len(), filter.is_empty(), filter.load_factor()), (0, true, 0.0));
+            assert_eq!((filter.len(), filter.is_empty()), (0, true));
 
             for key in 0..capacity.min(500) as u64 {
                 let _ = K::add(&filter, key);
             }
-            let load = filter.len() as f64 / filter.slots() as f64;
-            assert!((filter.load_factor() - load).abs() < 1e-12);
             assert!(!filter.is_empty());
             let text = format!("{filter:?}");
             assert!(text.contains(&format!("{layout:?}")) && text.contains("slots"), "{text}");

@@ -41,6 +41,13 @@ operations! {
         })
     }
 
+    /// As `insert_unique`, for a number of generations, at most the window.
+    fn insert_unique_for(&self, mixed: u64, life: u32) -> Result<Option<u64>, InsertError> {
+        by_layout!(self.layout, L => {
+            self.table.insert_unseen_for::<L>(self.table.fetched_with_stripe::<L>(mixed), life)
+        })
+    }
+
     /// Returns whether a visible item was replaced.
     fn insert_evicting(&self, mixed: u64) -> bool {
         by_layout!(self.layout, L => {
@@ -100,8 +107,17 @@ operations! {
         by_layout!(self.layout, L => self.table.advance::<L>())
     }
 
-    fn tick(&self, clock: impl Fn() -> u64) -> Option<u64> {
-        by_layout!(self.layout, L => self.table.tick::<L>(clock))
+    fn tick(&self) -> Option<u64> {
+        by_layout!(self.layout, L => self.table.tick::<L>())
+    }
+
+    /// Does a part of what is due before a write, if the table keeps time.
+    fn keep_time(&self) {
+        by_layout!(self.layout, L => self.table.keep_time::<L>());
+    }
+
+    fn tick_by(&self, clock: impl Fn() -> u64) -> Option<u64> {
+        by_layout!(self.layout, L => self.table.tick_by::<L>(clock))
     }
 
     fn advance_to(&self, clock: impl Fn() -> u64) -> u64 {

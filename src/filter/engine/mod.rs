@@ -91,7 +91,6 @@ mod splitting;
 
 #[cfg(not(feature = "std"))]
 use core::marker::Sized as Saved;
-use core::time::Duration;
 
 use super::builder::Settings;
 #[cfg(feature = "std")]
@@ -102,8 +101,8 @@ use crate::{
     BuildError, InsertError, Layout,
     batch_error::Failed,
     table::{
-        Answers, ClockState, Hashes, Kernel, MAX_READING, Merged, Payload, ShardedCounter, Space,
-        Table, Words, split::Shrinking,
+        Answers, ClockState, Hashes, Kernel, MAX_LAG, MAX_READING, Merged, Payload, ShardedCounter,
+        Space, Table, Words, split::Shrinking,
     },
 };
 pub(super) use expiring::ExpiringEngine;
@@ -173,11 +172,17 @@ impl Settings {
     /// The clock of a new engine, if its items expire.
     pub(super) fn new_clock(&self) -> Option<ClockState> {
         let window = self.window?;
-        // The time to live divided by the window, rounded up. Zero without a time to live. The
-        // largest reading of a clock makes the longest interval due.
-        let interval = |time: Duration| reading(time.as_nanos().div_ceil(window.into()).max(1));
-        let interval = self.time_to_live.map_or(0, interval);
-        Some(ClockState::new(window, window.into(), interval))
+        let interval = self.interval(window).unwrap_or(0);
+        Some(ClockState { time: self.time, ..ClockState::new(window, window.into(), interval) })
+    }
+
+    /// The time to live divided by the window, rounded up, if there is one. The largest reading of
+    /// a clock makes the longest interval due.
+    pub(super) fn interval(&self, window: u32) -> Option<u64> {
+        let nanos = self.time_to_live?.as_nanos();
+        // What is inserted may be older by this time than the filter knows.
+        let lag = self.time.map_or(0, |_| MAX_LAG);
+        Some(reading((nanos + u128::from(lag)).div_ceil(window.into()).max(1)))
     }
 
     /// Returns how many bytes of the cap are left for an engine with this many stripes, or an error

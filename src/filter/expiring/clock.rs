@@ -56,8 +56,8 @@ impl<G: Growth, S> Filter<Expiring, G, S> {
     }
 
     /// Returns the present generation. It increases by one whenever [`advance`](Self::advance),
-    /// [`tick`](Self::tick), or [`advance_to`](Self::advance_to) begins one. A new filter starts in
-    /// some generation that is not less than its window.
+    /// [`tick_by`](Self::tick_by), or [`advance_to`](Self::advance_to) begins one. A new filter
+    /// starts in some generation that is not less than its window.
     ///
     /// ```
     /// assert!(guira::ExpiringFilter::with_capacity(1_000).generation() >= 13);
@@ -76,6 +76,30 @@ impl<G: Growth, S> Filter<Expiring, G, S> {
     #[must_use]
     pub fn window(&self) -> u32 {
         self.engine.clock().window()
+    }
+
+    /// Lets time pass in a filter with a [`ttl`](FilterBuilder::ttl): begins the generations that
+    /// are due, and sweeps what is due. Returns the present generation if this call has begun it.
+    ///
+    /// Each write does a part of this, so nobody has to call it while there are writes. Call it
+    /// before lookups in a filter to which nobody has written for a while, or from a timer. One
+    /// call makes up for any pause. It sweeps as many buckets as are due, and never keeps others
+    /// waiting for that. If nothing is due, it only reads the clock.
+    ///
+    /// ```
+    /// # #[cfg(feature = "std")] {
+    /// use std::time::Duration;
+    ///
+    /// let builder = guira::ExpiringFilter::builder().ttl(Duration::from_millis(5));
+    /// let seen = builder.capacity(1_000).build().unwrap();
+    /// seen.insert("nonce").unwrap();
+    /// while seen.contains("nonce") {
+    ///     seen.tick();
+    /// }
+    /// # }
+    /// ```
+    pub fn tick(&self) -> Option<u64> {
+        self.engine.tick()
     }
 
     /// Begins the next generation if it is due by the caller's clock, and returns it.
@@ -103,15 +127,15 @@ impl<G: Growth, S> Filter<Expiring, G, S> {
     /// let builder = guira::ExpiringFilter::builder().capacity(1_000).window(5);
     /// let seen = builder.time_to_live(Duration::from_millis(5)).build().unwrap();
     /// let start = Instant::now();
-    /// while seen.tick(|| start.elapsed()).is_none() {}
+    /// while seen.tick_by(|| start.elapsed()).is_none() {}
     /// assert!(start.elapsed() >= Duration::from_millis(1));
     /// ```
-    pub fn tick(&self, clock: impl Fn() -> Duration) -> Option<u64> {
-        self.engine.tick(|| reading(clock().as_nanos()))
+    pub fn tick_by(&self, clock: impl Fn() -> Duration) -> Option<u64> {
+        self.engine.tick_by(|| reading(clock().as_nanos()))
     }
 
     /// Makes up for a time in which nobody used the filter: begins the generations that are due by
-    /// the clock that is passed to [`tick`](Self::tick). Returns the present generation.
+    /// the clock that is passed to [`tick_by`](Self::tick_by). Returns the present generation.
     ///
     /// Call it after a load or a long pause, before the filter is used again. Begins as many
     /// generations as there are whole [intervals](Self::interval) since the present one began, and
@@ -120,12 +144,12 @@ impl<G: Growth, S> Filter<Expiring, G, S> {
     /// the present generation, no time has passed. See
     /// [restarts](crate::docs::expiry#restarts) for which clock to use.
     ///
-    /// An item that was inserted after the last call of `tick` or of this method counts as inserted
-    /// at that call. So call `tick` right before you save a filter.
+    /// An item that was inserted after the last call of `tick_by` or of this method counts as
+    /// inserted at that call. So call `tick_by` right before you save a filter.
     ///
-    /// `clock` is called at least once, and again whenever another call of `tick` or of this method
-    /// has read a clock meanwhile, for which this one waits. So `clock` must call neither: this
-    /// method would not return.
+    /// `clock` is called at least once, and again whenever another call of `tick_by` or of this
+    /// method has read a clock meanwhile, for which this one waits. So `clock` must call neither:
+    /// this method would not return.
     ///
     /// ```
     /// use std::time::Duration;
@@ -133,18 +157,19 @@ impl<G: Growth, S> Filter<Expiring, G, S> {
     /// let builder = guira::ExpiringFilter::builder().capacity(1_000).window(5);
     /// let seen = builder.time_to_live(Duration::from_secs(50)).build().unwrap();
     /// let (noon, first) = (Duration::from_secs(1_800_000_000), seen.generation());
-    /// seen.tick(|| noon);
+    /// seen.tick_by(|| noon);
     /// // After a pause of 25 seconds; the third generation is due 5 seconds later.
     /// assert_eq!(seen.advance_to(|| noon + Duration::from_secs(25)), first + 2);
-    /// assert_eq!(seen.tick(|| noon + Duration::from_secs(30)), Some(first + 3));
+    /// assert_eq!(seen.tick_by(|| noon + Duration::from_secs(30)), Some(first + 3));
     /// ```
     pub fn advance_to(&self, clock: impl Fn() -> Duration) -> u64 {
         self.engine.advance_to(|| reading(clock().as_nanos()))
     }
 
-    /// Returns the least time that a generation lasts, if [`tick`](Self::tick) begins all of them
-    /// and the clock is not set forward: the [`time_to_live`](FilterBuilder::time_to_live) divided
-    /// by the window, rounded up to nanoseconds, and at least one. `None` without a time to live.
+    /// Returns the least time that a generation lasts, if [`tick_by`](Self::tick_by) begins all of
+    /// them and the clock is not set forward: the [`time_to_live`](FilterBuilder::time_to_live)
+    /// divided by the window, rounded up to nanoseconds, and at least one. `None` without a time to
+    /// live.
     ///
     /// ```
     /// assert_eq!(guira::ExpiringFilter::with_capacity(1_000).interval(), None);
@@ -181,8 +206,85 @@ impl<G: Growth, S> FilterBuilder<Expiring, G, S> {
         self
     }
 
+    /// Sets how long an item is found at least, in a filter that keeps time itself. Needs `std`.
+    ///
+    /// Each write lets time pass: it reads a clock of the system that is never set, and begins the
+    /// generations that are due. If no writes come, call [`tick`](Filter::tick) before lookups,
+    /// which read no clock.
+    ///
+    /// - An item is found **for the time to live at least**, from the beginning of the write that
+    ///   inserts or refreshes it, whatever other threads do.
+    /// - The first write or `tick` that comes **a time to live and one
+    ///   [interval](Filter::interval)** after that write returned forgets it. The interval is a
+    ///   sixth of the time to live, and 2 ms, because the clock is a coarse one.
+    ///
+    /// **Sweeps.** No write sweeps more than 1,024 buckets, about 20 µs: the rest is spread over
+    /// the writes of half an interval. The second promise supposes that enough of them come: one
+    /// for every 1,024 buckets in eight intervals, or a `tick`, which sweeps what is due.
+    /// Otherwise items are found for longer, never shorter.
+    ///
+    /// **Size.** Set [`inserts_per_second`](Self::inserts_per_second), or a
+    /// [`capacity`](Self::capacity): a third more than come in a time to live. That is one interval
+    /// for the generation that is filled, and one for what has expired and is not yet swept.
+    ///
+    /// Another [`window`](Self::window) divides the time to live into as many intervals. The
+    /// shortest windows of a number of stamp bits, such as 6, make up for a pause without a sweep.
+    /// With longer ones, a write after a pause begins fewer generations, and a `tick` sweeps more.
+    ///
+    /// A snapshot contains the time to live, and how far the generation has come. The time between
+    /// two processes does not count. [`advance`](Filter::advance) takes an interval from the items
+    /// that are in the filter. [`tick_by`](Filter::tick_by) and [`advance_to`](Filter::advance_to)
+    /// do nothing.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let builder = guira::ExpiringFilter::builder().ttl(Duration::from_secs(600));
+    /// let seen = builder.inserts_per_second(500).build().unwrap();
+    /// assert!(seen.insert_unique("nonce").unwrap().is_new());
+    /// assert!(!seen.insert_unique("nonce").unwrap().is_new()); // a replay, for ten minutes
+    /// assert_eq!(seen.interval().unwrap().as_secs(), 100);
+    /// assert!(seen.capacity() >= 400_000);
+    /// ```
+    #[cfg(feature = "std")]
+    pub fn ttl(mut self, time: Duration) -> Self {
+        self.settings.time_to_live = Some(time);
+        self.settings.time =
+            self.settings.time.or_else(|| Some(crate::table::TimeSource::system()));
+        self
+    }
+
+    /// Sets the clock of a filter with a [`ttl`](Self::ttl), in nanoseconds. For tests.
+    #[doc(hidden)]
+    #[cfg(feature = "std")]
+    pub fn clock(mut self, now: fn() -> u64) -> Self {
+        self.settings.time = Some(crate::table::TimeSource(now));
+        self
+    }
+
+    /// Sets the capacity to the items that come within the window and two more generations, if so
+    /// many new items come in a second. Needs a [`ttl`](Self::ttl), or a
+    /// [`time_to_live`](Self::time_to_live). Takes the rate of the busiest time.
+    ///
+    /// These are the items that are found, those of the present generation among them, and those
+    /// that have expired and are not yet swept. A [`capacity`](Self::capacity) takes precedence. A
+    /// filter that grows starts with this capacity.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let builder = guira::ExpiringFilter::builder().time_to_live(Duration::from_secs(60));
+    /// let seen = builder.window(6).inserts_per_second(1_000).build().unwrap();
+    /// assert_eq!(seen.capacity(), 80_000);
+    /// ```
+    pub fn inserts_per_second(mut self, rate: u64) -> Self {
+        self.settings.inserts_per_second = Some(rate);
+        self
+    }
+
     /// Sets how long an item that is inserted for the whole window is found at least, if
-    /// [`tick`](Filter::tick) begins all generations and the clock is not set forward.
+    /// [`tick_by`](Filter::tick_by) begins all generations and the clock is not set forward. With a
+    /// [`ttl`](Self::ttl), the filter does so itself.
     ///
     /// [How long an item is found](crate::ExpiringFilter#how-long-an-item-is-found) says how long
     /// at most. Without a time to live, [`advance`](Filter::advance) begins each generation. An
@@ -195,7 +297,6 @@ impl<G: Growth, S> FilterBuilder<Expiring, G, S> {
     /// let seen = builder.time_to_live(Duration::from_secs(60)).build().unwrap();
     /// assert_eq!(seen.interval(), Some(Duration::from_secs(12)));
     /// ```
-    #[doc(alias = "ttl")]
     pub fn time_to_live(mut self, time: Duration) -> Self {
         self.settings.time_to_live = Some(time);
         self

@@ -3,7 +3,7 @@
 use core::hash::BuildHasher;
 
 use crate::{
-    InsertBatchError, InsertError, InsertMask, Insertion, Key,
+    InsertBatchError, InsertError, InsertMask, Insertion, Key, Life,
     batch_error::{Failed, Failures},
     filter::{
         Filter,
@@ -40,22 +40,21 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// ```
     #[doc(alias = "add")]
     pub fn insert<K: Key + ?Sized>(&self, key: &K) -> Result<u64, InsertError> {
-        self.engine.insert_for(self.mixed(key), self.window())
+        self.on_time().insert_for(self.mixed(key), self.window())
     }
 
-    /// Inserts an item for a shorter life: for this many generations after the present one, from 1
-    /// up to the [`window`](Self::window). Returns the generation that [`remove`](Self::remove)
-    /// takes.
+    /// Inserts an item for a shorter [`Life`]: a time, in a filter with a time to live, or a number
+    /// of generations after the present one, from 1 up to the [`window`](Self::window). Returns the
+    /// generation that [`remove`](Self::remove) takes.
     ///
-    /// The item is as old as if it had been inserted earlier, so the generation that is returned is
-    /// a past one: `generation() - (window() - life)`. If [`tick`](Self::tick) begins all
-    /// generations, and the clock is not set forward, the item is found for at least this many
-    /// [intervals](Self::interval). The costs are those of [`insert`](Self::insert), which does the
-    /// same for the whole window.
+    /// The item is as old as if it had been inserted earlier: for n generations, in the generation
+    /// `generation() - (window() - n)`, which is returned. It is found for at least n
+    /// [intervals](Self::interval). A time counts as the next whole number of them. The costs are
+    /// those of [`insert`](Self::insert).
     ///
     /// # Errors
-    /// As [`insert`](Self::insert), and [`InsertError::InvalidLife`] for any other number of
-    /// generations.
+    /// As [`insert`](Self::insert), and [`InsertError::InvalidLife`] for a longer life than the
+    /// window, for none, and for a time in a filter without a time to live.
     ///
     /// ```
     /// let seen = guira::ExpiringFilter::builder().capacity(1_000).window(5).build().unwrap();
@@ -65,11 +64,13 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// seen.advance();
     /// assert!(!seen.contains("short-lived"));
     /// ```
-    pub fn insert_for<K: Key + ?Sized>(&self, key: &K, life: u32) -> Result<u64, InsertError> {
-        if !(1..=self.window()).contains(&life) {
-            return Err(InsertError::InvalidLife);
-        }
-        self.engine.insert_for(self.mixed(key), life)
+    pub fn insert_for<K: Key + ?Sized>(
+        &self,
+        key: &K,
+        life: impl Into<Life>,
+    ) -> Result<u64, InsertError> {
+        let life = life.into().generations(self.engine.clock())?;
+        self.on_time().insert_for(self.mixed(key), life)
     }
 
     /// Inserts an item if it has not been seen within the window. Returns
@@ -96,7 +97,31 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     #[doc(alias = "check_and_set")]
     #[doc(alias = "test_and_add")]
     pub fn insert_unique<K: Key + ?Sized>(&self, key: &K) -> Result<Insertion<u64>, InsertError> {
-        let generation = self.engine.insert_unique(self.mixed(key))?;
+        let generation = self.on_time().insert_unique(self.mixed(key))?;
+        Ok(generation.map_or(Insertion::Found(()), Insertion::New))
+    }
+
+    /// Inserts an item for a shorter [`Life`] if it has not been seen, and changes none that was.
+    ///
+    /// # Errors
+    /// As [`insert_unique`](Self::insert_unique) and [`insert_for`](Self::insert_for).
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let hour = Duration::from_secs(3600);
+    /// let builder = guira::ExpiringFilter::builder().capacity(1_000).window(24);
+    /// let seen = builder.time_to_live(24 * hour).build().unwrap();
+    /// assert!(seen.insert_unique_for("a token that ends in an hour", hour).unwrap().is_new());
+    /// assert!(seen.contains("a token that ends in an hour"));
+    /// ```
+    pub fn insert_unique_for<K: Key + ?Sized>(
+        &self,
+        key: &K,
+        life: impl Into<Life>,
+    ) -> Result<Insertion<u64>, InsertError> {
+        let life = life.into().generations(self.engine.clock())?;
+        let generation = self.on_time().insert_unique_for(self.mixed(key), life)?;
         Ok(generation.map_or(Insertion::Found(()), Insertion::New))
     }
 
@@ -122,7 +147,7 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// ```
     #[doc(alias = "force_insert")]
     pub fn insert_evicting<K: Key + ?Sized>(&self, key: &K) -> bool {
-        self.engine.insert_evicting(self.mixed(key))
+        self.on_time().insert_evicting(self.mixed(key))
     }
 
     /// Makes an item as young as if it were inserted now, if it is found. Returns whether it was
@@ -149,7 +174,7 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// ```
     #[doc(alias = "touch")]
     pub fn refresh<K: Key + ?Sized>(&self, key: &K) -> bool {
-        self.engine.refresh(self.mixed(key))
+        self.on_time().refresh(self.mixed(key))
     }
 
     /// Removes one copy of an item that was inserted in `generation`, before it expires. Returns
@@ -197,7 +222,7 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
         &self,
         keys: impl IntoIterator<Item = K>,
     ) -> Result<u64, InsertBatchError> {
-        let generation = self.generation();
+        let generation = self.on_time().clock().generation();
         let each = keys.into_iter().map(|key| key.hash_with(&self.hasher).0).fuse();
         let batch = Batch { slice: None, each };
         Failures::of(|failed| self.insert_each_at(batch, generation, failed)).map(|()| generation)
@@ -211,7 +236,7 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
         keys: &[K],
         failed: impl FnMut(usize, InsertError),
     ) -> (u64, usize) {
-        let generation = self.generation();
+        let generation = self.on_time().clock().generation();
         (generation, self.insert_each_at(self.keys(keys), generation, &mut pass_on(failed)))
     }
 
@@ -306,6 +331,7 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
         check_burst(keys.len());
         let mut mask = 0;
         if keys.len() >= MIN_BATCH {
+            self.on_time();
             self.with(self.keys(keys), |hashes| {
                 self.engine.refresh_each(hashes, &mut Answers::Mask(&mut mask));
             });
@@ -327,6 +353,7 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     ) -> usize {
         check_lengths(keys.len(), "answers", added.len());
         added.fill(false);
+        self.on_time();
         let mut count = 0;
         if added.len() < MIN_BATCH {
             let insert = |key| Ok(self.engine.insert_unique(self.mixed(key))?.is_some());
@@ -342,6 +369,16 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
 }
 
 impl<G: Growth, S> Filter<Expiring, G, S> {
+    /// The engine, for a write that takes the stamp of a generation next. If the filter keeps time,
+    /// the generation that is due has begun, or ends later because of this write.
+    #[inline]
+    fn on_time(&self) -> &G::Expiring {
+        if self.engine.clock().has_work() {
+            self.engine.keep_time();
+        }
+        &self.engine
+    }
+
     /// Inserts the items with the stamp of this generation: see [`Failed`].
     fn insert_each_at(
         &self,

@@ -2,19 +2,21 @@
 
 mod clock;
 mod items;
+mod life;
 
 use super::{
     Filter, StableHashBuilder,
     kind::{Expiring, Fixed, Growing},
 };
+pub use life::Life;
 
-/// A filter that forgets: it finds an item for a window of generations after its insert.
+/// A filter that forgets: it finds an item for a time to live, or for a window of generations.
 ///
 /// Use it for duplicates in a stream, replayed nonces and tokens, and whatever else matters only
-/// for a while. Time passes in *generations*: [`advance`](Filter::advance) begins the next one, or
-/// [`tick`](Filter::tick) does so when it is due by a clock that the caller passes. All else is as
-/// in a [`CuckooFilter`](crate::CuckooFilter). An item takes 16.7 bits with the default window of
-/// 13 generations, at 0.19 % false positives. [`docs::expiry`](crate::docs::expiry) has recipes.
+/// for a while. Time passes in *generations*. With a [`ttl`](crate::FilterBuilder::ttl), the filter
+/// begins them itself; otherwise [`advance`](Filter::advance) does. All else is as in a
+/// [`CuckooFilter`](crate::CuckooFilter). An item takes 16.7 bits, at 0.19 % false positives.
+/// [`docs::expiry`](crate::docs::expiry) has recipes.
 ///
 /// ```
 /// let seen = guira::ExpiringFilter::builder().capacity(100_000).window(1).build().unwrap();
@@ -45,18 +47,19 @@ use super::{
 /// takes so long that its item expires meanwhile (because its thread is suspended) may leave an
 /// item that is not found, or one that is found later, for another window.
 ///
-/// With a [`time_to_live`](crate::FilterBuilder::time_to_live), and if [`tick`](Filter::tick)
+/// [`ttl`](crate::FilterBuilder::ttl) says how long that is in time. With a
+/// [`time_to_live`](crate::FilterBuilder::time_to_live), and if [`tick_by`](Filter::tick_by)
 /// begins all generations, an item that is inserted for the whole window is found
 ///
 /// - for at least the time to live from the beginning of its insert, however late the calls of
-///   `tick` come, unless the clock is set forward;
+///   `tick_by` come, unless the clock is set forward;
 /// - for at most (w + 1) × [interval](Filter::interval) + (w + 2) × delay from the return of its
-///   insert, or from that of the first call of `tick` if it comes later, unless the clock is set
+///   insert, or from that of the first call of `tick_by` if it comes later, unless the clock is set
 ///   back. The delay is the longest time from the moment at which a generation is due to the return
-///   of the call of `tick` that begins it. With a window of 13 and a call ten times in an interval,
-///   that is about 1.2 times the time to live.
+///   of the call of `tick_by` that begins it. With a window of 13 and a call ten times in an
+///   interval, that is about 1.2 times the time to live.
 ///
-/// Both are times by the clock that is passed to `tick`, without the steps by which it is set.
+/// Both are times by the clock that is passed to `tick_by`, without the steps by which it is set.
 /// After a load or a pause, they hold for what is inserted after [`advance_to`](Filter::advance_to)
 /// returned, which says what holds for older items.
 ///
@@ -113,9 +116,9 @@ use super::{
 /// to live, the time that has passed since the generation began, and the last reading of the
 /// caller's clock. A copy starts in the generation in which it was made. After a load,
 /// [`advance_to`](Filter::advance_to) makes up for the time in between. (A copy that overlaps the
-/// call by which a generation begins, or is made after an `advance` and before the next `tick`, may
-/// have no last reading. Then time counts from its next call of `tick` or `advance_to`.) Filters
-/// whose items expire cannot be merged, since their generations are counted apart:
+/// call by which a generation begins, or is made after an `advance` and before the next `tick_by`,
+/// may have no last reading. Then time counts from its next call of `tick_by` or `advance_to`.)
+/// Filters whose items expire cannot be merged, since their generations are counted apart:
 ///
 /// ```compile_fail
 /// let filter = guira::ExpiringFilter::with_capacity(9);

@@ -10,7 +10,7 @@ use crate::{
     Layout,
     kind::{Contents, Growth},
     table::{
-        ClockState, MAX_BUCKETS, MAX_STAMPS, MAX_STRIPES, SweepState,
+        ClockState, MAX_BUCKETS, MAX_STAMPS, MAX_STRIPES, SweepState, TimeSource,
         split::{Grown, Limits, Size},
         stamp_bits,
     },
@@ -109,7 +109,7 @@ impl Header {
         let settings =
             [*seed, *hasher_check, form.capacity, form.max_copies, form.target.to_bits()];
         let (clock, [elapsed, latest]) = form.clock.map_or(([0; 3], [0; 2]), |clock| {
-            let ClockState { window, generation, interval, elapsed, latest } = clock;
+            let ClockState { window, generation, interval, time: _, elapsed, latest } = clock;
             ([window.into(), generation, interval], [elapsed, latest])
         });
         let grown = form.grown.map_or([0; 5], |grown| {
@@ -128,7 +128,8 @@ impl Header {
         bytes.extend(VERSION.to_le_bytes());
         bytes.extend((len as u32).to_le_bytes());
         bytes.extend(*kind);
-        bytes.extend([form.stripes.ilog2() as u8, 0]);
+        let keeps_time = form.clock.is_some_and(|clock| clock.time.is_some());
+        bytes.extend([form.stripes.ilog2() as u8, keeps_time.into()]);
         bytes.extend(describe(form.layout));
         bytes.extend(numbers.into_iter().flatten().flat_map(|number| number.to_le_bytes()));
         bytes.extend(iter::repeat_n(0, len - NUMBER - bytes.len()));
@@ -187,7 +188,7 @@ impl Header {
     fn read(bytes: &[u8]) -> Result<Self, LoadError> {
         let description =
             *bytes[START..].first_chunk::<{ DESCRIPTION - START }>().expect("8 bytes");
-        let [contents, growth, stripes, _, layout @ ..] = description;
+        let [contents, growth, stripes, keeps_time, layout @ ..] = description;
         let (expires, grows) = (contents == EXPIRING, growth == GROWING);
         field("stripes", stripes.into(), u32::from(stripes) <= MAX_STRIPES.ilog2())?;
         let layout = decode_layout(layout)?;
@@ -212,7 +213,14 @@ impl Header {
             max_copies: if expires { 0 } else { max_copies },
             target: if grows { f64::from_bits(target) } else { 0.0 },
             stripes: 1 << stripes,
-            clock: expires.then_some(ClockState { window, generation, interval, elapsed, latest }),
+            clock: expires.then_some(ClockState {
+                window,
+                generation,
+                interval,
+                time: (keeps_time != 0).then(TimeSource::system),
+                elapsed,
+                latest,
+            }),
             grown: grows.then_some(Grown { first, size: Size::unpack(size), ghosts, limits }),
             sweep: (expires && grows).then(|| SweepState {
                 swept,
@@ -248,12 +256,13 @@ impl Header {
             }
         }
         let slots = words * u64::from(layout.slots_per_bucket());
-        if let Some(ClockState { window, generation, interval, elapsed, .. }) = clock {
+        if let Some(ClockState { window, generation, interval, time, elapsed, .. }) = clock {
             let fits = stamp_bits(window) == Some(layout.value_bits());
             field("window", window.into(), fits)?;
             let fits = (window.into()..=MAX_GENERATION).contains(&generation);
             field("generation", generation, fits)?;
             field("elapsed time", elapsed, interval == 0 || elapsed < interval)?;
+            field("interval", interval, interval != 0 || time.is_none())?;
         }
         if let (Some(sweep), Some(grown)) = (&form.sweep, grown) {
             let SweepState { swept, end, refreshed, ghosts } = sweep;
@@ -335,6 +344,7 @@ mod tests {
                     window: 5,
                     generation: next(),
                     interval: next(),
+                    time: Some(TimeSource::system()),
                     elapsed: next(),
                     latest: next(),
                 }),

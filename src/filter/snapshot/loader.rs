@@ -77,7 +77,8 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
     /// use guira::{CuckooFilter, FromSeed, StableHashBuilder};
     ///
     /// let hasher = StableHashBuilder::from_seed(7);
-    /// let bytes = CuckooFilter::with_capacity_and_hasher(1_000, hasher.clone()).to_bytes();
+    /// let builder = CuckooFilter::builder().capacity(1_000).hasher(hasher.clone());
+    /// let bytes = builder.build().unwrap().to_bytes();
     /// assert!(CuckooFilter::loader().bytes(&bytes).is_err());
     /// assert!(CuckooFilter::loader().hasher(hasher).bytes(&bytes).is_ok());
     /// ```

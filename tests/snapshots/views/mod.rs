@@ -183,12 +183,12 @@ fn a_view_at_a_time_is_in_the_generation_of_that_time() {
     let noon = Duration::from_secs(1_800_000_000);
     let builder = || ExpiringFilter::builder().capacity(100).window(5);
     let ticking = builder().time_to_live(Duration::from_secs(50)).build().expect("small");
-    ticking.tick(|| noon);
-    ticking.tick(|| noon + Duration::from_secs(7));
+    ticking.tick_by(|| noon);
+    ticking.tick_by(|| noon + Duration::from_secs(7));
     // Without a reading, and without a time to live, no time passes.
     let unread = builder().time_to_live(Duration::from_secs(50)).build().expect("small");
     let timeless = builder().build().expect("small");
-    timeless.tick(|| noon);
+    timeless.tick_by(|| noon);
     for filter in [ticking, unread, timeless] {
         let bytes = filter.to_bytes();
         let guarded = Guarded::new(&bytes, true, 0);
@@ -244,7 +244,8 @@ fn headers_are_validated<K: Kind>() {
 #[test]
 fn a_view_has_the_terms_of_its_loader() {
     let [one, other] = [1, 2].map(StableHashBuilder::from_seed);
-    let filter = CuckooFilter::with_capacity_and_hasher(1_000, one.clone());
+    let filter =
+        CuckooFilter::builder().capacity(1_000).hasher(one.clone()).build().expect("memory");
     filter.insert("x").expect("an empty slot");
     let bytes = filter.to_bytes();
     let guarded = Guarded::new(&bytes, true, 0);

@@ -173,12 +173,12 @@ impl<'a, C: Contents, G: Growth, S: BuildHasher> View<'a, C, G, S> {
 
 impl<G: Growth, S: BuildHasher + Clone> View<'_, Expiring, G, S> {
     /// Returns a view of the same bytes at a later time, by the clock that was passed to
-    /// [`tick`](Filter::tick). It finds what the saved filter would find if nothing had been
+    /// [`tick_by`](Filter::tick_by). It finds what the saved filter would find if nothing had been
     /// inserted since, and [`advance_to`](Filter::advance_to) had been called.
     ///
     /// This takes about a microsecond where a view copies nothing. No time passes for a view by
-    /// itself, so call it as often as you would call `tick`. (A view of a moment before the save is
-    /// one of the save: what had expired is not found.)
+    /// itself, so call it as often as you would call `tick_by`. (A view of a moment before the save
+    /// is one of the save: what had expired is not found.)
     ///
     /// # Errors
     /// [`LoadError::OutOfMemory`].
@@ -191,7 +191,7 @@ impl<G: Growth, S: BuildHasher + Clone> View<'_, Expiring, G, S> {
     /// let builder = ExpiringFilter::builder().capacity(1_000).window(5);
     /// let seen = builder.time_to_live(Duration::from_secs(50)).build().unwrap();
     /// let noon = Duration::from_secs(1_800_000_000);
-    /// seen.tick(|| noon);
+    /// seen.tick_by(|| noon);
     /// seen.insert("nonce").unwrap();
     /// let bytes = seen.to_bytes();
     /// let view = ExpiringFilter::loader().view(&bytes)?;

@@ -1,7 +1,7 @@
 //! Mutants of tables whose slots expire.
 
 use super::super::change::{
-    Change::{self, Condition, Delay, Delete, During, Instead, Weaken},
+    Change::{self, Before, Condition, Delay, Delete, During, Instead, Weaken},
     Fault,
     Half::Release,
     Tables, fault,
@@ -54,6 +54,8 @@ pub(super) const FAULTS: &[Fault] = &[
     fault("sweep-no-lock", "a sweep takes no lock", During("lock-skipped")),
     fault("sweep-early-now", "a sweep reads the generation before it takes the lock", Delay(1)),
     fault("sweep-last-age", "the last age is swept", Instead("0")),
+    fault("keep-no-pass", "a write begins a generation and does not pass the locks", Delete)
+        .only_in(Tables::Fixed),
     // Whole tables.
     fault(
         "clone-late-pause",
@@ -203,6 +205,24 @@ const OF_BOTH: &[Fault] = &[
         "advance-early-sweep",
         "the next sweep begins before the advance has passed the locks",
         Delay(1),
+    ),
+    // Tables that keep time.
+    fault("keep-no-lock", "a write keeps time without the lock", During("lock-skipped")),
+    fault("keep-unmarked", "a write that comes late does not say so", Delete),
+    fault(
+        "keep-unswept",
+        "a generation begins before its stamp is swept",
+        Condition("time >= due"),
+    ),
+    fault(
+        "keep-early-next",
+        "writes are told that a generation has begun before it has",
+        Before("keeper.next.store(due + interval, Release);"),
+    ),
+    fault(
+        "keep-late-ignored",
+        "a generation is as long as if no write had come late",
+        Instead("due + interval"),
     ),
 ];
 

@@ -1,0 +1,32 @@
+//! The clock of filters that keep time: the monotonic clock of the system, the coarse one on Linux.
+//!
+//! Every write reads it. The coarse clock takes 10 ns where `Instant` takes 25 (on a virtual
+//! machine; a real one takes half as long), and it never needs a system call. If only every n-th
+//! write read a clock, it would cost nothing, but nobody would know when the others came: after a
+//! pause, the filter would have to remember what is long due for another time to live.
+
+/// Largest time by which the clock lags behind, in nanoseconds: Linux moves the coarse clock at
+/// least 100 times in a second.
+#[cfg(target_os = "linux")]
+pub(crate) const MAX_LAG: u64 = 10_000_000;
+#[cfg(not(target_os = "linux"))]
+pub(crate) const MAX_LAG: u64 = 0;
+
+/// Nanoseconds since some time before the first call.
+#[cfg(all(feature = "std", target_os = "linux"))]
+pub(super) fn now() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the pointer is that of a local variable. The call cannot fail for this clock; if it
+    // did, the clock would stand still.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC_COARSE, &raw mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// Nanoseconds since the first call.
+#[cfg(all(feature = "std", not(target_os = "linux")))]
+pub(super) fn now() -> u64 {
+    use std::{sync::OnceLock, time::Instant};
+
+    static START: OnceLock<Instant> = OnceLock::new();
+    u64::try_from(START.get_or_init(Instant::now).elapsed().as_nanos()).unwrap_or(u64::MAX)
+}
