@@ -60,8 +60,8 @@ pub(crate) struct Settings {
 }
 
 /// The window of a filter with a `ttl`. After a pause of any length, its `window + 1` generations
-/// begin at once, without a sweep: the 16 stamps of four bits have a slack of 8. A longer window of
-/// as many bits would forget more precisely, but it has less slack.
+/// begin at once, if the present one is swept: the 16 stamps of four bits have a slack of 8. A
+/// longer window of as many bits would forget more precisely, but it has less slack.
 const WINDOW_OF_TTL: u32 = 6;
 
 /// Where the hasher of a filter comes from.

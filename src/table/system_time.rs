@@ -6,11 +6,9 @@
 //! pause, the filter would have to remember what is long due for another time to live.
 
 /// Largest time by which the clock lags behind, in nanoseconds: Linux moves the coarse clock at
-/// least 100 times in a second.
-#[cfg(target_os = "linux")]
+/// least 100 times in a second, if interrupts are not off for longer. The same on all systems,
+/// since a snapshot may be loaded on another one.
 pub(crate) const MAX_LAG: u64 = 10_000_000;
-#[cfg(not(target_os = "linux"))]
-pub(crate) const MAX_LAG: u64 = 0;
 
 /// Nanoseconds since some time before the first call.
 #[cfg(all(feature = "std", target_os = "linux"))]

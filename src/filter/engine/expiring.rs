@@ -116,6 +116,11 @@ operations! {
         by_layout!(self.layout, L => self.table.keep_time::<L>());
     }
 
+    /// Does what falls to a batch of this many items after it, if the table keeps time.
+    fn catch_up(&self, items: usize) {
+        by_layout!(self.layout, L => self.table.catch_up::<L>(items));
+    }
+
     fn tick_by(&self, clock: impl Fn() -> u64) -> Option<u64> {
         by_layout!(self.layout, L => self.table.tick_by::<L>(clock))
     }

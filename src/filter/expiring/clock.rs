@@ -56,8 +56,9 @@ impl<G: Growth, S> Filter<Expiring, G, S> {
     }
 
     /// Returns the present generation. It increases by one whenever [`advance`](Self::advance),
-    /// [`tick_by`](Self::tick_by), or [`advance_to`](Self::advance_to) begins one. A new filter
-    /// starts in some generation that is not less than its window.
+    /// [`tick`](Self::tick), [`tick_by`](Self::tick_by), or [`advance_to`](Self::advance_to) begins
+    /// one, or a write to a filter that keeps time. A new filter starts in some generation that is
+    /// not less than its window.
     ///
     /// ```
     /// assert!(guira::ExpiringFilter::with_capacity(1_000).generation() >= 13);
@@ -83,8 +84,9 @@ impl<G: Growth, S> Filter<Expiring, G, S> {
     ///
     /// Each write does a part of this, so nobody has to call it while there are writes. Call it
     /// before lookups in a filter to which nobody has written for a while, or from a timer. One
-    /// call makes up for any pause. It sweeps as many buckets as are due, and never keeps others
-    /// waiting for that. If nothing is due, it only reads the clock.
+    /// call makes up for any pause. It sweeps as many buckets as are due. If that is many, writes
+    /// that come when a generation is due may wait for it. If nothing is due, it only reads the
+    /// clock. Another call may have begun a later generation than the one that is returned.
     ///
     /// ```
     /// # #[cfg(feature = "std")] {
@@ -214,14 +216,17 @@ impl<G: Growth, S> FilterBuilder<Expiring, G, S> {
     ///
     /// - An item is found **for the time to live at least**, from the beginning of the write that
     ///   inserts or refreshes it, whatever other threads do.
-    /// - The first write or `tick` that comes **a time to live and one
-    ///   [interval](Filter::interval)** after that write returned forgets it. The interval is a
-    ///   sixth of the time to live, and 2 ms, because the clock is a coarse one.
+    /// - The first write or `tick` that comes **a time to live, one [interval](Filter::interval),
+    ///   and 20 ms** after that write returned forgets it. The interval is a sixth of the time to
+    ///   live, and 2 ms, because the clock is a coarse one.
     ///
-    /// **Sweeps.** No write sweeps more than 1,024 buckets, about 20 µs: the rest is spread over
-    /// the writes of half an interval. The second promise supposes that enough of them come: one
-    /// for every 1,024 buckets in eight intervals, or a `tick`, which sweeps what is due.
-    /// Otherwise items are found for longer, never shorter.
+    /// **Sweeps.** What has expired is freed by the writes of half an interval: each sweeps at most
+    /// 1,024 buckets (about 20 µs) before it, and a batch as many again for every 64 items, after
+    /// them. The second promise supposes that enough of them come: two in each interval for every
+    /// 1,024 buckets, which is one in 250 of the items for which the filter was built. Or a
+    /// `tick`, which sweeps what is due. And no clone, snapshot, `clear` or `sweep` runs at that
+    /// moment. Otherwise items are found for longer, never shorter. See
+    /// [the guide](crate::docs::expiry#a-time-to-live) for what writes wait for.
     ///
     /// **Size.** Set [`inserts_per_second`](Self::inserts_per_second), or a
     /// [`capacity`](Self::capacity): a third more than come in a time to live. That is one interval
