@@ -217,7 +217,7 @@ impl Header {
                 window,
                 generation,
                 interval,
-                time: (keeps_time != 0).then(TimeSource::system),
+                time: (keeps_time != 0 && interval != 0).then(TimeSource::system),
                 elapsed,
                 latest,
             }),
@@ -256,13 +256,12 @@ impl Header {
             }
         }
         let slots = words * u64::from(layout.slots_per_bucket());
-        if let Some(ClockState { window, generation, interval, time, elapsed, .. }) = clock {
+        if let Some(ClockState { window, generation, interval, elapsed, .. }) = clock {
             let fits = stamp_bits(window) == Some(layout.value_bits());
             field("window", window.into(), fits)?;
             let fits = (window.into()..=MAX_GENERATION).contains(&generation);
             field("generation", generation, fits)?;
             field("elapsed time", elapsed, interval == 0 || elapsed < interval)?;
-            field("interval", interval, interval != 0 || time.is_none())?;
         }
         if let (Some(sweep), Some(grown)) = (&form.sweep, grown) {
             let SweepState { swept, end, refreshed, ghosts } = sweep;
