@@ -233,10 +233,11 @@ static void inserts_expiring(guira_expiring *expiring) {
     for (int i = 0; i < PART; i++) {
         inserted[i] = TRY(guira_expiring_insert(expiring, hashes[i], &generations[i]));
     }
-    for (int i = PART; i < 2 * PART; i++) {
-        inserted[i] = i % 2 ? TRY(guira_expiring_insert_for(expiring, hashes[i], 9, &generations[i]))
-                            : TRY(guira_expiring_insert_unique(expiring, hashes[i], &is_new,
-                                                               &generations[i])) && is_new;
+    for (int i = PART; i < 2 * PART; i += 2) {
+        uint64_t *of = &generations[i];
+        inserted[i] =
+            TRY(guira_expiring_insert_unique(expiring, hashes[i], &is_new, of)) && is_new;
+        inserted[i + 1] = TRY(guira_expiring_insert_for(expiring, hashes[i + 1], 9, of + 1));
     }
     uint64_t generation = 0;
     TRY(guira_expiring_insert_batch(expiring, SLICE(2), &generation, others, NULL));
