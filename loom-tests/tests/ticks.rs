@@ -25,8 +25,8 @@ fn tick(filter: &ExpiringFilter, clock: &AtomicU64, intervals: u64) -> Option<u6
     })
 }
 
-/// Catches a `tick` that counts a reading for another generation than that in which it was taken: it
-/// returns a generation that another call has begun, or delays the next one.
+/// Catches a `tick` that counts a reading for another generation than that in which it was taken.
+/// It returns a generation that another call has begun, or delays the next one.
 #[test]
 fn ticks_an_interval_apart() {
     check("ticks_apart", 430, &["one", "both"], |seen| {

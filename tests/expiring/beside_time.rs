@@ -3,7 +3,9 @@
 
 use std::{cell::Cell, time::Duration};
 
-use guira::{Filter, GrowingExpiringFilter, kind::Expiring, kind::Growing};
+use guira::{Filter, kind::Expiring};
+#[cfg(feature = "std")]
+use guira::{GrowingExpiringFilter, kind::Growing};
 
 use super::{
     builder,

@@ -34,10 +34,10 @@ fn the_checker_accepts_what_an_order_explains_and_nothing_else() {
     assert!(judge(&[removed, (1, 2, Op::Contains(false))]));
     assert!(!judge(&[removed, (4, 5, Op::Contains(true))]));
     assert!(!judge(&[removed, (4, 5, Op::Count(1))]));
-    assert!(!judge(&[(0, 1, Op::Unique(None, Some(2)))]));
-    assert!(judge(&[removed, (1, 2, Op::Unique(None, Some(2))), (4, 5, Op::Has(2, true))]));
-    assert!(!judge(&[(0, 1, Op::Unique(Some(Some(2)), None))]));
-    assert!(judge(&[(0, 1, Op::Unique(Some(Some(1)), None))]));
+    assert!(!judge(&[(0, 1, Op::AddUnique(Some(2)))]));
+    assert!(judge(&[removed, (1, 2, Op::AddUnique(Some(2))), (4, 5, Op::Has(2, true))]));
+    assert!(!judge(&[(0, 1, Op::Found(Some(2)))]));
+    assert!(judge(&[(0, 1, Op::Found(Some(1)))]));
     assert!(judge(&[(0, 3, Op::Retag(1, 2)), (4, 5, Op::Has(1, false)), (6, 7, Op::Has(2, true))]));
     assert!(judge(&[(0, 3, Op::Clear), (1, 2, Op::Add(None)), (4, 5, Op::Count(0))]));
     assert!(judge(&[(0, 3, Op::Clear), (1, 2, Op::Add(None)), (4, 5, Op::Count(1))]));

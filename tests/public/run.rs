@@ -140,7 +140,7 @@ where
         let keys = (0..KEYS).filter(|_| is_filled(&mut rng)).collect::<Vec<_>>();
         let filled = keys.into_iter().map(|key| (key, insert(&filter, key))).collect();
         // Nobody removes what a clear may have removed.
-        let clears = number % 4 == 0;
+        let clears = number.is_multiple_of(4);
         let mut step = |_| loop {
             let action = ACTIONS[rng.random_range(0..ACTIONS.len())];
             let is_removal = matches!(action, Action::Remove | Action::RemoveBatch | Action::Retag);
@@ -181,6 +181,7 @@ where
     }
 
     /// Makes a call. Returns what it did, by key.
+    #[expect(clippy::too_many_lines, reason = "one arm for each call")]
     fn step(
         &self,
         action: Action,
@@ -197,8 +198,7 @@ where
         // The first key is refreshed where items expire, and never removed there.
         let is_own = |of: &(u64, K::Tag)| of.0 == key && (K::IS_PERMANENT || key != 0);
         let own = owned.iter().position(is_own);
-        let unique =
-            |added: bool| if added { Op::Unique(None, None) } else { Op::Unique(Some(None), None) };
+        let unique = |added| if added { Op::AddUnique(None) } else { Op::Found(None) };
         Some(match action {
             Action::Contains => vec![(key, Op::Contains(filter.contains(&key)))],
             Action::ContainsBatch => {
@@ -231,9 +231,9 @@ where
             Action::InsertUnique => match K::insert_unique(filter, &key, want) {
                 Ok(Insertion::New(tag)) => {
                     owned.push((key, tag));
-                    vec![(key, Op::Unique(None, Some(tag)))]
+                    vec![(key, Op::AddUnique(Some(tag)))]
                 }
-                Ok(Insertion::Found(tag)) => vec![(key, Op::Unique(Some(tag), None))],
+                Ok(Insertion::Found(tag)) => vec![(key, Op::Found(tag))],
                 Err(_) => vec![],
             },
             Action::InsertBatch => {
@@ -260,7 +260,7 @@ where
                 None => vec![],
                 Some(own) => {
                     let (key, tag) = owned.swap_remove(own);
-                    vec![(key, self.removed(tag, K::remove(filter, &key, tag)))]
+                    vec![(key, Self::removed(tag, K::remove(filter, &key, tag)))]
                 }
             },
             Action::RemoveBatch => {
@@ -272,7 +272,7 @@ where
                 let mut removed = vec![choice == 0; all.len()];
                 K::remove_batch(filter, &of, &tags, &mut removed);
                 let ops = all.iter().zip(removed);
-                ops.map(|(&(key, tag), removed)| (key, self.removed(tag, removed))).collect()
+                ops.map(|(&(key, tag), removed)| (key, Self::removed(tag, removed))).collect()
             }
             Action::Retag => match own {
                 None => vec![],
@@ -291,12 +291,12 @@ where
                 }
                 Some(Err(_)) => return None,
             },
-            Action::Clone => self.copied(&filter.try_clone().expect("memory"), each),
+            Action::Clone => Self::copied(&filter.try_clone().expect("memory"), each),
             #[cfg(feature = "std")]
             Action::Save => {
                 let bytes = filter.to_bytes();
                 let copy = Filter::loader().bytes(&bytes).expect("its own bytes");
-                self.copied(&copy, each)
+                Self::copied(&copy, each)
             }
             #[cfg(not(feature = "std"))]
             Action::Save => vec![],
@@ -322,14 +322,13 @@ where
         })
     }
 
-    fn removed(&self, tag: K::Tag, removed: bool) -> Op<K::Tag> {
+    fn removed(tag: K::Tag, removed: bool) -> Op<K::Tag> {
         let may_spare = K::GROWS && !K::IS_PERMANENT;
         if removed || !may_spare { Op::Remove(tag, removed) } else { Op::Spared }
     }
 
     /// Checks the counts of a copy.
     fn copied(
-        &self,
         copy: &Of<K>,
         each: impl Fn(&dyn Fn(usize) -> Op<K::Tag>) -> Vec<(u64, Op<K::Tag>)>,
     ) -> Vec<(u64, Op<K::Tag>)> {

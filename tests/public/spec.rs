@@ -13,8 +13,10 @@ pub enum Op<T> {
     /// The number of copies, in the filter or in a copy of it.
     Count(usize),
     Add(Option<T>),
-    /// A copy was found, with its tag if that was told; or one was added.
-    Unique(Option<Option<T>>, Option<T>),
+    /// Of an absent key.
+    AddUnique(Option<T>),
+    /// A copy was found in place of being added, with its tag if that was told.
+    Found(Option<T>),
     Remove(T, bool),
     /// The removal of an item beside a newer one that knows more may be refused.
     Spared,
@@ -73,8 +75,8 @@ fn step<T: Copy + Ord>(tags: &[Option<T>], op: Op<T>) -> Option<Vec<Option<T>>> 
             after.push(tag);
             true
         }
-        Op::Unique(Some(found), _) => found.map_or(!tags.is_empty(), may_have),
-        Op::Unique(None, tag) => {
+        Op::Found(found) => found.map_or(!tags.is_empty(), may_have),
+        Op::AddUnique(tag) => {
             after.push(tag);
             tags.is_empty()
         }
@@ -86,7 +88,9 @@ fn step<T: Copy + Ord>(tags: &[Option<T>], op: Op<T>) -> Option<Vec<Option<T>>> 
         Op::Spared => true,
         Op::Retag(old, new) => {
             let place = place(old);
-            place.map(|place| after[place] = Some(new));
+            if let Some(place) = place {
+                after[place] = Some(new);
+            }
             place.is_some()
         }
         Op::Has(tag, found) => {
