@@ -36,6 +36,7 @@ pub trait Tiny: Send + Sync + Sized + 'static {
     fn limited(max_copies: Option<NonZero<u8>>) -> Self;
 
     /// Returns an empty filter without a limit.
+    #[must_use]
     fn empty() -> Self {
         Self::limited(None)
     }
