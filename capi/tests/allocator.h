@@ -24,6 +24,8 @@ void __libc_free(void *);
 // one that is refused and of the first one after it that is not.
 static _Thread_local bool watched;
 static _Thread_local long count, refused_from, refused_until;
+// Allocations of this thread that it has not freed, but for those of `mmap`.
+static _Thread_local long live;
 
 static bool refuse(void) {
     if (!watched) return false;
@@ -33,12 +35,26 @@ static bool refuse(void) {
     return true;
 }
 
-void *malloc(size_t size) { return refuse() ? NULL : __libc_malloc(size); }
-void *calloc(size_t n, size_t size) { return refuse() ? NULL : __libc_calloc(n, size); }
-void *realloc(void *old, size_t size) { return refuse() ? NULL : __libc_realloc(old, size); }
-void *memalign(size_t align, size_t size) { return refuse() ? NULL : __libc_memalign(align, size); }
+static void *counted(void *memory) {
+    live += watched && memory != NULL;
+    return memory;
+}
+
+void *malloc(size_t size) { return refuse() ? NULL : counted(__libc_malloc(size)); }
+void *calloc(size_t n, size_t size) { return refuse() ? NULL : counted(__libc_calloc(n, size)); }
+void *realloc(void *old, size_t size) {
+    if (refuse()) return NULL;
+    void *memory = __libc_realloc(old, size);
+    return old == NULL ? counted(memory) : memory;
+}
+void *memalign(size_t align, size_t size) {
+    return refuse() ? NULL : counted(__libc_memalign(align, size));
+}
 void *aligned_alloc(size_t align, size_t size) { return memalign(align, size); }
-void free(void *memory) { __libc_free(memory); }
+void free(void *memory) {
+    live -= watched && memory != NULL;
+    __libc_free(memory);
+}
 
 int posix_memalign(void **memory, size_t align, size_t size) {
     void *found = memalign(align, size);
@@ -63,7 +79,7 @@ int mprotect(void *at, size_t size, int protection) {
 
 // Counts allocations from now on, and refuses some.
 static void watch(long from, long until) {
-    count = 0, refused_from = from, refused_until = until;
+    count = live = 0, refused_from = from, refused_until = until;
     watched = true;
 }
 

@@ -1,7 +1,7 @@
 //! Tiny filters of every kind, around tables in which a model moves items and splits buckets, and
 //! calls of their public methods beside writers.
 
-use std::sync::Arc as StdArc;
+use std::{num::NonZero, sync::Arc as StdArc};
 
 use guira::{
     Filter, Hashed, Layout,
@@ -24,13 +24,22 @@ use crate::{
 /// The value of the item.
 pub const VALUE: u16 = 5;
 
+/// The number of stamps.
+const STAMPS: u32 = 4;
+
 /// Nanoseconds of a generation.
 pub const INTERVAL: u64 = 10;
 
 /// A filter of two buckets, both of which are those of one item.
 pub trait Tiny: Send + Sync + Sized + 'static {
-    /// Returns an empty filter.
-    fn empty() -> Self;
+    /// Returns an empty filter, in which there may be this many copies of an item.
+    fn limited(max_copies: Option<NonZero<u8>>) -> Self;
+
+    /// Returns an empty filter without a limit.
+    #[must_use]
+    fn empty() -> Self {
+        Self::limited(None)
+    }
 
     /// The key of the item.
     fn key(&self) -> Hashed;
@@ -38,12 +47,18 @@ pub trait Tiny: Send + Sync + Sized + 'static {
     /// Inserts the item, with [`VALUE`] if there are values.
     fn put(&self, key: Hashed);
 
+    /// Moves the item from the bucket that it is in to its other one.
+    fn shift(&self, key: Hashed);
+
     /// Moves the item to its other bucket, and back. If the filter grows, splits the first bucket
     /// between the two moves.
     fn stir(&self, key: Hashed);
 
     /// Returns the number of copies of the item, and that of all items.
     fn counts(&self, key: Hashed) -> [usize; 2];
+
+    /// Begins the next generation, if items expire. Returns whether they do.
+    fn age(&self) -> bool;
 }
 
 /// Returns a hash whose mixed form has a property.
@@ -70,13 +85,14 @@ fn move_split_and_back<P: Payload>(table: &GrowingTable<P>, item: Item) {
 /// Implements [`Tiny`] for the filters with these contents.
 macro_rules! tiny {
     ($(
-        $contents:ty: $payload:expr, $L:ty, [$fixed:expr, $growing:expr], $clock:expr,
+        $contents:ty: $payload:expr, $L:ty, $age:expr, [$fixed:expr, $growing:expr], $clock:expr,
         $value:expr $(, $argument:expr)?;
     )*) => {$(
         impl Tiny for Filter<$contents, Fixed> {
-            fn empty() -> Self {
+            fn limited(max_copies: Option<NonZero<u8>>) -> Self {
                 let table = FixedTable::new(Addressing::holding(2, $payload), false);
-                Self::around(table.expect("memory for a few words"), $fixed, $clock)
+                let table = table.expect("memory for a few words");
+                Self::around(table, $fixed, $clock, max_copies)
             }
 
             fn key(&self) -> Hashed {
@@ -88,6 +104,15 @@ macro_rules! tiny {
                 self.insert(&key $(, $argument)?).map(drop).expect("room");
             }
 
+            fn shift(&self, key: Hashed) {
+                let pair = self.table().addressing().pair::<$L>(self.mixed_hash(key.0));
+                let Pair { fingerprint, buckets: [first, second] } = pair.with_value($value);
+                let mut moves = [(first, second), (second, first)].into_iter();
+                let mut relocate =
+                    |(from, to)| self.table().relocate::<$L>(Move { fingerprint, from, to }, None);
+                assert!(moves.any(&mut relocate), "it is nowhere");
+            }
+
             fn stir(&self, key: Hashed) {
                 let pair = self.table().addressing().pair::<$L>(self.mixed_hash(key.0));
                 move_and_back::<$L, _>(self.table(), pair.with_value($value));
@@ -96,13 +121,18 @@ macro_rules! tiny {
             fn counts(&self, key: Hashed) -> [usize; 2] {
                 [self.count(&key), self.len()]
             }
+
+            fn age(&self) -> bool {
+                $age(self)
+            }
         }
 
         impl Tiny for Filter<$contents, Growing> {
-            fn empty() -> Self {
+            fn limited(max_copies: Option<NonZero<u8>>) -> Self {
                 let limits = Limits { buckets: 4, load: 256 };
                 let table = GrowingTable::holding::<S>($payload, 2, limits, 2, (false, false));
-                Self::around(table.expect("memory for a few words"), $growing, $clock)
+                let table = table.expect("memory for a few words");
+                Self::around(table, $growing, $clock, max_copies)
             }
 
             fn key(&self) -> Hashed {
@@ -117,6 +147,12 @@ macro_rules! tiny {
                 self.insert(&key $(, $argument)?).map(drop).expect("room");
             }
 
+            fn shift(&self, key: Hashed) {
+                let item = self.table().growth().item::<S>(self.mixed_hash(key.0));
+                let mut sides = item.with_value($value).sides.into_iter();
+                assert!(sides.any(|side| splits::relocate(self.table(), side)), "it is nowhere");
+            }
+
             fn stir(&self, key: Hashed) {
                 let item = self.table().growth().item::<S>(self.mixed_hash(key.0));
                 move_split_and_back(self.table(), item.with_value($value));
@@ -125,17 +161,21 @@ macro_rules! tiny {
             fn counts(&self, key: Hashed) -> [usize; 2] {
                 [self.count(&key), self.len()]
             }
+
+            fn age(&self) -> bool {
+                $age(self)
+            }
         }
     )*};
 }
 
 tiny! {
-    Set: Bare, Plain<4, 16>, [Layout::Plain4x16, Layout::Growing2x30], None, 0;
-    Map: Valued::new(8), V, [
+    Set: Bare, Plain<4, 16>, |_| false, [Layout::Plain4x16, Layout::Growing2x30], None, 0;
+    Map: Valued::new(8), V, |_| false, [
         Layout::with_values(2, 8).expect("a layout"),
         Layout::growing(2, 8).expect("a layout")
     ], None, VALUE, VALUE;
-    Expiring: Aged::new(2, WINDOW, START), A, [
+    Expiring: Aged::new(2, WINDOW, START), A, |filter: &Self| filter.advance() > START, [
         Layout::with_values(2, 2).expect("a layout"),
         Layout::growing(2, 2).expect("a layout")
     ], Some(ClockState::new(WINDOW, START, INTERVAL)), 0;
@@ -150,12 +190,30 @@ pub type Call<T> = fn(&T, Hashed);
 /// # Panics
 /// If a call panics, and as [`check`](crate::check).
 pub fn beside<T: Tiny>(name: &str, floor: usize, calls: &[Call<T>], writers: &[Call<T>]) {
+    let filled = || {
+        let filter = T::empty();
+        filter.put(filter.key());
+        filter
+    };
+    beside_in(name, floor, filled, calls, writers);
+}
+
+/// As [`beside`], in filters that a function makes, and fills with copies of the item.
+///
+/// # Panics
+/// As [`beside`].
+pub fn beside_in<T: Tiny>(
+    name: &str,
+    floor: usize,
+    filled: fn() -> T,
+    calls: &[Call<T>],
+    writers: &[Call<T>],
+) {
     let pairs = writers.iter().flat_map(|&write| calls.iter().map(move |&call| (call, write)));
     let models = pairs.map(|(call, write)| {
         move |seen: &StdArc<Seen>| {
-            let filter = T::empty();
+            let filter = filled();
             let key = filter.key();
-            filter.put(key);
             let (filter, done) = (Arc::new(filter), Mark::default());
             let caller = {
                 let (seen, done) = (seen.clone(), done.clone());
@@ -168,8 +226,18 @@ pub fn beside<T: Tiny>(name: &str, floor: usize, calls: &[Call<T>], writers: &[C
             write(&filter, key);
             done.set();
             caller.join().unwrap();
-            let [copies, len] = filter.counts(key);
-            assert_eq!(copies, len, "copies were lost, doubled or miscounted");
+            let assert_counts = || {
+                let [copies, len] = filter.counts(key);
+                assert_eq!(copies, len, "copies were lost, doubled or miscounted");
+            };
+            assert_counts();
+            // Until each stamp has been used again: a copy more, so that no count is below zero.
+            for _ in 0..STAMPS {
+                if filter.age() {
+                    filter.put(key);
+                    assert_counts();
+                }
+            }
         }
     });
     check_each(name, floor, EVERY_WAY, models);

@@ -37,7 +37,7 @@ fn new() -> Aging {
 #[must_use]
 pub fn filter() -> Arc<ExpiringFilter> {
     let layout = Layout::with_values(2, STAMP_BITS).expect("a layout");
-    Arc::new(ExpiringFilter::around(new(), layout, None))
+    Arc::new(ExpiringFilter::around(new(), layout, None, None))
 }
 
 /// Returns the pair of the `nth` item of a stripe with these buckets, with the stamp zero.

@@ -1,6 +1,7 @@
 //! Expiring filters, of a fixed size and growing: how long an item is found, under every operation,
 //! beside threads, and by the caller's clock.
 
+mod beside_time;
 #[path = "../common/mod.rs"]
 mod common;
 mod growth;

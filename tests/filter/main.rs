@@ -1,6 +1,7 @@
 //! What filters of every kind do with the default hasher, and what only some of them do: limits on
 //! copies, errors, values, merges.
 
+mod answers;
 #[path = "../common/mod.rs"]
 mod common;
 mod copies;

@@ -6,6 +6,7 @@ mod common;
 mod reads;
 mod shrink;
 mod splitting;
+mod steps;
 
 use std::thread;
 

@@ -1,5 +1,7 @@
 //! Filters around the tables of loom's models, which choose where each item is.
 
+use core::num::NonZero;
+
 use super::{Engine, FixedEngine, SplittingEngine};
 use crate::{
     Filter, FromSeed, Layout, StableHashBuilder,
@@ -11,15 +13,17 @@ use crate::{
 macro_rules! around {
     ($($contents:ty: $payload:ty),*) => {$(
         impl Filter<$contents, Fixed> {
-            /// Returns a filter around an empty table, whose words have this layout.
+            /// Returns a filter around an empty table, whose words have this layout, with this
+            /// limit on copies.
             #[must_use]
             pub fn around(
                 mut table: FixedTable<$payload>,
                 layout: Layout,
                 clock: Option<ClockState>,
+                max_copies: Option<NonZero<u8>>,
             ) -> Self {
                 table.set_clock(clock);
-                Self::of_model(FixedEngine::new(table, layout, 1, false, None))
+                Self::of_model(FixedEngine::new(table, layout, 1, false, max_copies))
             }
 
             /// The table.
@@ -30,15 +34,18 @@ macro_rules! around {
         }
 
         impl Filter<$contents, Growing> {
-            /// Returns a filter around an empty table, whose words have this layout.
+            /// Returns a filter around an empty table, whose words have this layout, with this
+            /// limit on copies.
             #[must_use]
             pub fn around(
                 mut table: GrowingTable<$payload>,
                 layout: Layout,
                 clock: Option<ClockState>,
+                max_copies: Option<NonZero<u8>>,
             ) -> Self {
                 table.set_clock(clock);
-                Self::of_model(SplittingEngine::new(table, layout, 0.5, None, Kernel::Scalar))
+                let max_copies = max_copies.map(Into::into);
+                Self::of_model(SplittingEngine::new(table, layout, 0.5, max_copies, Kernel::Scalar))
             }
 
             /// The table.
