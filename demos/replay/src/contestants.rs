@@ -103,7 +103,7 @@ impl Seen for Mutex<Rotation<BloomFilter>> {
     }
 
     fn tick(&self) {
-        self.lock().expect("not poisoned").tick_by(BloomFilter::clear);
+        self.lock().expect("not poisoned").tick(BloomFilter::clear);
     }
 
     fn size_in_bytes(&self) -> usize {
@@ -128,7 +128,7 @@ impl Seen for RwLock<Rotation<AtomicBloomFilter>> {
     }
 
     fn tick(&self) {
-        self.write().expect("not poisoned").tick_by(|filter| filter.clear());
+        self.write().expect("not poisoned").tick(|filter| filter.clear());
     }
 
     fn size_in_bytes(&self) -> usize {
