@@ -40,7 +40,7 @@ fn clock() -> Option<ClockState> {
 pub fn filter() -> ExpiringFilter {
     let table = FixedTable::new(Addressing::holding(2, Aged::new(2, WINDOW, START)), false);
     let layout = Layout::with_values(2, 2).expect("a layout");
-    ExpiringFilter::around(table.expect("memory for a few words"), layout, clock())
+    ExpiringFilter::around(table.expect("memory for a few words"), layout, clock(), None)
 }
 
 /// As [`filter`], for one that can grow to four buckets.
@@ -53,5 +53,5 @@ pub fn growing_filter() -> GrowingExpiringFilter {
     let aged = Aged::new(2, WINDOW, START);
     let table = GrowingTable::holding::<S>(aged, 2, limits, 2, (false, false));
     let layout = Layout::growing(2, 2).expect("a layout");
-    GrowingExpiringFilter::around(table.expect("memory for a few words"), layout, clock())
+    GrowingExpiringFilter::around(table.expect("memory for a few words"), layout, clock(), None)
 }
