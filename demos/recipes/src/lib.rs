@@ -136,14 +136,14 @@ impl Once {
     /// time to live, at most one returns `true`. If the filter is full, none does.
     pub fn accepts(&self, key: &[u8]) -> bool {
         // At most one generation is due per call. A busy server does this in a thread of its own.
-        self.seen.tick(|| self.clock.now());
+        self.seen.tick_by(|| self.clock.now());
         matches!(self.seen.insert_unique(key), Ok(Insertion::New(_)))
     }
 
     /// The filter, to be saved. Its clock has been read right before.
     #[must_use]
     pub fn filter(&self) -> &ExpiringFilter {
-        self.seen.tick(|| self.clock.now());
+        self.seen.tick_by(|| self.clock.now());
         &self.seen
     }
 }
