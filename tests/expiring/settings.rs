@@ -14,6 +14,7 @@ use super::{
 on_both_engines! {
     a_window_decides_the_bits_of_stamps,
     a_life_is_at_least_one_generation_and_at_most_the_window,
+    a_life_lasts_for_its_generations,
     a_layout_has_stamps_for_the_window,
     the_default_window_has_13_generations,
 }
@@ -49,6 +50,21 @@ fn a_life_is_at_least_one_generation_and_at_most_the_window<G: Subject>() {
             assert_eq!(filter.insert_for(&1, life), Err(InsertError::InvalidLife));
         }
         assert!(!InsertError::InvalidLife.to_string().is_empty() && filter.is_empty());
+    }
+}
+
+fn a_life_lasts_for_its_generations<G: Subject>() {
+    for window in WINDOWS {
+        for life in 1..=window {
+            let filter = builder::<G>(10, window).build().expect("a small filter");
+            filter.insert_for(&1, life).expect("room");
+            let found = (0..window + 2).take_while(|_| {
+                let found = filter.contains(&1);
+                filter.advance();
+                found
+            });
+            assert_eq!(found.count() as u32, life + 1, "in a window of {window}");
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The steps in which filters grow: foretold, and within a cap.
 
-use guira::{Filter, GrowingFilter, InsertError, kind::Growing};
+use guira::{Filter, GrowingFilter, InsertError, Layout, kind::Growing};
 
 /// Inserts keys until the filter takes more memory, or refuses one. Returns what it refused with.
 fn grow(filter: &GrowingFilter, keys: &mut impl Iterator<Item = u64>) -> Option<InsertError> {
@@ -34,6 +34,31 @@ fn every_step_is_foretold() {
         println!("reserved: {reserve}; steps: {steps:?}");
         // Reserved memory comes in pages. Other steps differ, which tells one from the next.
         assert!(reserve || steps.iter().any(|&step| step != steps[0]), "{steps:?}");
+    }
+}
+
+/// A copy grows as the original does, at the same inserts, also if slots became copies of one item
+/// when their tails ran out, or if buckets were split before their turn.
+#[test]
+fn a_copy_grows_as_the_original_does() {
+    for &layout in Layout::GROWING {
+        let builder = GrowingFilter::builder().capacity(1).layout(layout).seed(3);
+        let filter = builder.build().expect("memory");
+        let mut keys = 0_u64..;
+        for doublings in 0..8 {
+            filter.insert_batch(keys.by_ref().take(500 << doublings)).expect("room");
+            // Copies of one item fill its buckets, which are split out of turn.
+            while filter.insert(&1).is_ok() {}
+            let copy = filter.clone();
+            assert_eq!(copy.len(), filter.len());
+            assert_eq!(copy.to_bytes(), filter.to_bytes());
+            for key in keys.by_ref().take(2_000) {
+                assert_eq!(filter.insert(&key), copy.insert(&key));
+                assert_eq!((filter.slots(), filter.len()), (copy.slots(), copy.len()), "{key}");
+            }
+            copy.clear();
+            assert!((0..1_000).all(|key| !copy.contains(&key)), "something is left");
+        }
     }
 }
 
