@@ -308,9 +308,10 @@ static void TEST(misuse)(void) {
     CHECK(mask == 77 && count == 77 && flag && none == NULL);
 
     // Structs whose sizes are not those of any release.
-    size_t sizes[] = {0, 8, sizeof params - 1, SIZE_MAX};
+    size_t sizes[][2] = {{0, 0}, {8, 8}, {sizeof params - 1, sizeof info - 1}, {SIZE_MAX, SIZE_MAX}};
     for (int i = 0; i < 4; i++) {
-        params.size = info.size = sizes[i];
+        params.size = sizes[i][0];
+        info.size = sizes[i][1];
         info.items = 77;
         STATUS(CALL(create)(&params, &none), GUIRA_ERR_STRUCT_SIZE);
         STATUS(CALL(info)(object, &info), GUIRA_ERR_STRUCT_SIZE);
