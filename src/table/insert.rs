@@ -112,7 +112,8 @@ impl<S: Space> Table<S> {
     ///
     /// Presence and room are decided by the same words. Between two separate reads a plain insert
     /// could put this very item into the last slot, and it would seem absent and without room.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "as above")]
+    #[inline(always)]
     fn add_if_absent<L>(&self, _guard: &StripeGuard, item: &S::Item, age: u64) -> Addition
     where
         S: Words<L>,

@@ -34,15 +34,9 @@ operations! {
         })
     }
 
-    /// Returns the present generation if the item was inserted.
-    fn insert_unique(&self, mixed: u64) -> Result<Option<u64>, InsertError> {
-        by_layout!(self.layout, L => {
-            self.table.insert_unseen::<L>(self.table.fetched_with_stripe::<L>(mixed))
-        })
-    }
-
-    /// As `insert_unique`, for a number of generations, at most the window.
-    fn insert_unique_for(&self, mixed: u64, life: u32) -> Result<Option<u64>, InsertError> {
+    /// Returns the generation of the item if it was inserted, for a number of generations, at most
+    /// the window.
+    fn insert_unique(&self, mixed: u64, life: u32) -> Result<Option<u64>, InsertError> {
         by_layout!(self.layout, L => {
             self.table.insert_unseen_for::<L>(self.table.fetched_with_stripe::<L>(mixed), life)
         })

@@ -98,7 +98,7 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     #[doc(alias = "check_and_set")]
     #[doc(alias = "test_and_add")]
     pub fn insert_unique<K: Key + ?Sized>(&self, key: &K) -> Result<Insertion<u64>, InsertError> {
-        let generation = self.on_time().insert_unique(self.mixed(key))?;
+        let generation = self.on_time().insert_unique(self.mixed(key), self.window())?;
         Ok(generation.map_or(Insertion::Found(()), Insertion::New))
     }
 
@@ -122,7 +122,7 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
         life: impl Into<Life>,
     ) -> Result<Insertion<u64>, InsertError> {
         let life = life.into().generations(self.engine.clock())?;
-        let generation = self.on_time().insert_unique_for(self.mixed(key), life)?;
+        let generation = self.on_time().insert_unique(self.mixed(key), life)?;
         Ok(generation.map_or(Insertion::Found(()), Insertion::New))
     }
 
@@ -357,7 +357,8 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
         self.on_time();
         let mut count = 0;
         if added.len() < MIN_BATCH {
-            let insert = |key| Ok(self.engine.insert_unique(self.mixed(key))?.is_some());
+            let window = self.window();
+            let insert = |key| Ok(self.engine.insert_unique(self.mixed(key), window)?.is_some());
             let note = |place, is_new| added[place] = is_new;
             insert_singly(keys.iter().map(insert), note, &mut count, failed);
         } else {
