@@ -179,6 +179,12 @@ impl Generations {
         self.keeper.as_ref().is_some_and(has_work)
     }
 
+    /// Returns whether parts of the work fall to a batch of this many items, after it.
+    #[inline]
+    pub(crate) fn has_work_after(&self, items: usize) -> bool {
+        items >= ITEMS_PER_PART && self.has_work()
+    }
+
     /// Returns whether the generation after `now` may begin, for a holder of `sweeping`.
     fn may_begin_after(&self, now: u64, is_swept: bool) -> bool {
         // Relaxed: the lock orders these loads.
@@ -212,6 +218,7 @@ impl<S: Space<Payload = Aged>> Table<S> {
 
     /// Does the parts of the work that fall to a batch of this many items, after it, if the table
     /// keeps time. Waits for nobody.
+    #[cold]
     pub fn catch_up<L>(&self, items: usize)
     where
         S: Words<L>,

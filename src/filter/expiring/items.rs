@@ -366,7 +366,7 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
                 self.engine.insert_unique_each(hashes, added, &mut count, failed);
             });
         }
-        self.engine.catch_up(keys.len());
+        self.catch_up(keys.len());
         count
     }
 }
@@ -380,6 +380,14 @@ impl<G: Growth, S> Filter<Expiring, G, S> {
             self.engine.keep_time();
         }
         &self.engine
+    }
+
+    /// Does what falls to a batch of this many items after it, if the filter keeps time.
+    #[inline]
+    fn catch_up(&self, items: usize) {
+        if self.engine.clock().has_work_after(items) {
+            self.engine.catch_up(items);
+        }
     }
 
     /// Inserts the items with the stamp of this generation: see [`Failed`].
@@ -398,7 +406,7 @@ impl<G: Growth, S> Filter<Expiring, G, S> {
                 self.engine.insert_each(hashes, generation, &mut count, failed);
             });
         }
-        self.engine.catch_up(count);
+        self.catch_up(count);
         count
     }
 }
