@@ -22,7 +22,7 @@ use core::{
         asm,
         x86_64::{__m128i, __m256i, __m512i, _mm_sfence, _mm_stream_si64, _mm512_setzero_si512},
     },
-    ptr::{from_mut, from_ref},
+    ptr::from_mut,
 };
 
 use super::{Relaxed, Word};
@@ -46,34 +46,39 @@ pub(crate) fn load_all(words: &[Word], values: &mut [u64]) {
     unsafe { _mm_sfence() };
 }
 
-/// Loads two words, the first one into the low half of the register.
+/// Loads two words, the first one into the low half of the register. The addresses are `first` plus
+/// the indices times 8 bytes.
+///
+/// # Safety
+/// At each of these addresses is a [`Word`], valid for reads.
 #[inline]
-pub(crate) fn load_both([first, second]: [&Word; 2]) -> __m128i {
+pub(crate) unsafe fn load_both(first: *const Word, [one, other]: [u64; 2]) -> __m128i {
     let both;
-    // SAFETY: both words are valid for reads, and the target has SSE2. The module's documentation
-    // says why no atomic type is needed.
+    // SAFETY: the caller promises that the addresses are valid, and the target has SSE2. The
+    // module's documentation says why no atomic type is needed.
     unsafe {
         asm!(
-            "movq {both}, qword ptr [{first}]",
-            "movhps {both}, qword ptr [{second}]",
+            "movq {both}, qword ptr [{first} + 8 * {one}]",
+            "movhps {both}, qword ptr [{first} + 8 * {other}]",
             both = out(xmm_reg) both,
-            first = in(reg) from_ref(first),
-            second = in(reg) from_ref(second),
+            first = in(reg) first,
+            one = in(reg) one,
+            other = in(reg) other,
             options(nostack, preserves_flags)
         );
     }
     both
 }
 
-/// As [`load_both`], by AVX. The addresses are `first` plus the indices times 8 bytes.
+/// As [`load_both`], by AVX.
 ///
 /// # Safety
-/// At each of these addresses is a [`Word`], valid for reads.
+/// As there.
 #[inline]
 #[target_feature(enable = "avx")]
 pub(crate) unsafe fn load_both_at(first: *const Word, [one, other]: [i64; 2]) -> __m128i {
     let both;
-    // SAFETY: as in `load_both`, and the caller promises that the addresses are valid.
+    // SAFETY: as in `load_both`.
     unsafe {
         asm!(
             "vmovq {both}, qword ptr [{first} + 8 * {one}]",

@@ -217,6 +217,8 @@ pub struct Generations {
     /// Largest age of a visible slot, at most `2^stamp_bits - 3`.
     pub(super) window: u32,
     pub(super) stamp_bits: u32,
+    /// The bits of a stamp.
+    pub(super) mask: u64,
     /// Held while the clock ticks.
     pub(super) advancing: Lock,
     /// Held while buckets are swept, for one chunk of them.
@@ -256,6 +258,7 @@ impl Generations {
             now: Word::new(now),
             window,
             stamp_bits,
+            mask: (1 << stamp_bits) - 1,
             advancing: Lock::new(),
             sweeping: Lock::new(),
             swept: Word::new(0),
@@ -304,11 +307,6 @@ impl Generations {
         self.now.swap(now + 1, Release);
     }
 
-    #[inline]
-    pub(super) fn mask(&self) -> u64 {
-        (1 << self.stamp_bits) - 1
-    }
-
     /// Returns whether a generation is visible.
     #[inline]
     pub(super) fn is_visible(&self, now: u64, generation: u64) -> bool {
@@ -324,15 +322,15 @@ impl Generations {
     /// The age of a slot that ends with a stamp.
     #[inline]
     pub(super) fn age(&self, now: u64, slot: u32) -> u32 {
-        (now.wrapping_sub(slot.into()) & self.mask()) as u32
+        (now.wrapping_sub(slot.into()) & self.mask) as u32
     }
 
     /// The ages of all slots of a word, empty ones included, in the lowest bits of each lane.
     #[inline]
     pub(super) fn ages(&self, lanes: Lanes, now: u64, word: u64) -> u64 {
-        let stamps = lanes.broadcast(self.mask() as u32);
+        let stamps = lanes.broadcast(self.mask as u32);
         // The bit above each stamp lends to the subtraction, so that no lane borrows from another.
-        let minuend = lanes.broadcast((now & self.mask()) as u32 | 1 << self.stamp_bits);
+        let minuend = lanes.broadcast((now & self.mask) as u32 | 1 << self.stamp_bits);
         (minuend - (word & stamps)) & stamps
     }
 

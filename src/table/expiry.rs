@@ -1,7 +1,10 @@
 //! The steps of tables whose slots expire, written once for tables of a fixed size and for those
 //! that grow: see `clock.rs`, which has the protocol.
 
-use super::{Clock, Generations, MarkedSlot, Payload, Seen, Space, Table, Words, marked};
+use super::{
+    Clock, FixedTable, Generations, KeyProbe, MarkedSlot, Payload, Seen, Space, Table, Words,
+    marked,
+};
 use crate::{InsertError, bucket::BucketLayout};
 
 /// The payload of tables whose values are stamps: see [`Generations`].
@@ -25,9 +28,29 @@ impl Aged {
 
 impl Payload for Aged {
     type Clock = Generations;
-    type Probe = ();
+    type Probe = KeyProbe;
+    type Answer = bool;
 
-    fn probe<L: BucketLayout>(&self) {}
+    fn probe<L: BucketLayout>(&self) -> KeyProbe {
+        KeyProbe::new::<L>(self.stamp_bits)
+    }
+
+    #[inline]
+    fn fingerprints<L: BucketLayout>(probe: &KeyProbe) -> u32 {
+        probe.count()
+    }
+
+    #[expect(clippy::inline_always, reason = "so that it gets the features of its caller")]
+    #[inline(always)]
+    unsafe fn look_up<L: BucketLayout>(
+        table: &FixedTable<Self>,
+        probe: &KeyProbe,
+        key: u32,
+        buckets: [u32; 2],
+    ) -> bool {
+        // SAFETY: the caller promises it.
+        unsafe { table.is_key_visible::<L>(probe, key, buckets) }
+    }
 
     fn clock(&self, stripes: usize, grows: Option<u64>) -> Option<Generations> {
         Generations::new(self.start, (self.window, self.stamp_bits), stripes, grows)
@@ -40,6 +63,25 @@ impl Payload for Aged {
 }
 
 impl<S: Space<Payload = Aged>> Table<S> {
+    /// Returns whether a visible slot matches an item.
+    #[inline]
+    pub(super) fn look_for_visible<L>(&self, item: &S::Item) -> bool
+    where
+        S: Words<L>,
+    {
+        loop {
+            let now = self.clock.generation();
+            let (words, reading) = self.read::<L>(item);
+            if self.visible_in::<L>(now, item, words) != [0; 2] {
+                return true;
+            }
+            if reading.is_valid() & self.clock.validate(now) {
+                return false;
+            }
+            self.counters.lookup_retried();
+        }
+    }
+
     /// Adds a copy of an item that is visible for `life` generations, at most the window. Returns
     /// the generation of its stamp.
     ///

@@ -115,7 +115,7 @@ impl Clock for Generations {
 
     #[inline]
     fn stamp(&self, generation: u64) -> u16 {
-        (generation & self.mask()) as u16
+        (generation & self.mask) as u16
     }
 
     #[inline]
@@ -129,7 +129,7 @@ impl Clock for Generations {
         let ages = self.ages(lanes, now, word);
         let past = self.at_least(lanes, ages, self.window + 1);
         // The last age is spared: see the documentation of this module.
-        let last = self.at_least(lanes, ages, self.mask() as u32);
+        let last = self.at_least(lanes, ages, self.mask as u32);
         past & !last & !lanes.zeros(word)
     }
 

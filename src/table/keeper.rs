@@ -155,7 +155,7 @@ impl Keeper {
 impl Generations {
     /// The number of generations in which a slot is expired, at least one.
     pub(super) fn slack(&self) -> u64 {
-        self.mask() - 1 - u64::from(self.window)
+        self.mask - 1 - u64::from(self.window)
     }
 
     /// The number of generations that last for this many nanoseconds at least, if there is an

@@ -299,11 +299,11 @@ pub(crate) use clock::MAX_STAMPS;
 pub(crate) use clock::stamp_bits;
 pub use counter::ShardedCounter;
 pub use expiry::Aged;
-pub(crate) use fixed::table_bytes;
 pub use fixed::{
     Addressing, FixedSpace, FixedTable, INTERLEAVED, KeyProbe, MAX_BUCKETS, Move, Pair,
     PendingInserts, Progress, Search,
 };
+pub(crate) use fixed::{SingleLookup, table_bytes};
 pub use generations::{ClockAndSweep, SweepState};
 pub use kernel::Kernel;
 #[cfg(guira_vectors)]

@@ -1,19 +1,36 @@
 //! Payloads: what slots hold beside a fingerprint. [`Valued`](super::Valued) and
 //! [`Aged`](super::Aged) stand beside the steps that only their tables have.
 
-use super::Clock;
-use crate::bucket::{BucketLayout, Fingerprint};
+use super::{Clock, FixedTable, Pair};
+use crate::bucket::{BucketLayout, Fingerprint, fingerprints};
 
 /// What the slots of a table hold beside a fingerprint.
 pub trait Payload: Copy + core::fmt::Debug {
     /// What the table knows about the age of its slots.
     type Clock: Clock;
 
-    /// What lookups by key keep at hand, once the layout is known.
+    /// What lookups in a table of a fixed size keep at hand, once the layout is known.
     type Probe: Copy + core::fmt::Debug + Send + Sync;
+
+    /// The answer of a lookup in a table of a fixed size.
+    type Answer;
 
     /// The probe of tables with this layout.
     fn probe<L: BucketLayout>(&self) -> Self::Probe;
+
+    /// The number of fingerprints.
+    fn fingerprints<L: BucketLayout>(probe: &Self::Probe) -> u32;
+
+    /// Looks up an item, given its fingerprint without a value, and its buckets.
+    ///
+    /// # Safety
+    /// They are buckets of this table.
+    unsafe fn look_up<L: BucketLayout>(
+        table: &FixedTable<Self>,
+        probe: &Self::Probe,
+        key: u32,
+        buckets: [u32; 2],
+    ) -> Self::Answer;
 
     /// Returns the clock of a new table with this many stripes, and with this many buckets at first
     /// if it grows; or `None` if the system refuses the memory.
@@ -48,8 +65,27 @@ pub struct Bare;
 impl Payload for Bare {
     type Clock = ();
     type Probe = ();
+    type Answer = bool;
 
     fn probe<L: BucketLayout>(&self) {}
+
+    #[inline]
+    fn fingerprints<L: BucketLayout>(_probe: &()) -> u32 {
+        fingerprints::<L>(0)
+    }
+
+    #[expect(clippy::inline_always, reason = "so that it gets the features of its caller")]
+    #[inline(always)]
+    unsafe fn look_up<L: BucketLayout>(
+        table: &FixedTable,
+        _probe: &(),
+        key: u32,
+        buckets: [u32; 2],
+    ) -> bool {
+        let pair = Pair { fingerprint: Fingerprint::new(key), buckets };
+        // SAFETY: the caller promises it.
+        unsafe { table.contains_unchecked::<L>(pair) }
+    }
 
     fn clock(&self, _stripes: usize, _grows: Option<u64>) -> Option<()> {
         Some(())

@@ -74,7 +74,7 @@
 //! argument for limits holds for keys. `get_or_insert` decides under the lock, as `insert_unique`
 //! does. If it compared the values too, two calls with different values would both add the item.
 
-use super::{KeyProbe, Payload, Space, Table, Words, marked};
+use super::{FixedTable, KeyProbe, Payload, Space, Table, Words, marked};
 use crate::bucket::BucketLayout;
 
 /// The payload of tables with values.
@@ -94,9 +94,27 @@ impl Valued {
 impl Payload for Valued {
     type Clock = ();
     type Probe = KeyProbe;
+    type Answer = Option<u16>;
 
     fn probe<L: BucketLayout>(&self) -> KeyProbe {
         KeyProbe::new::<L>(self.value_bits)
+    }
+
+    #[inline]
+    fn fingerprints<L: BucketLayout>(probe: &KeyProbe) -> u32 {
+        probe.count()
+    }
+
+    #[expect(clippy::inline_always, reason = "so that it gets the features of its caller")]
+    #[inline(always)]
+    unsafe fn look_up<L: BucketLayout>(
+        table: &FixedTable<Self>,
+        probe: &KeyProbe,
+        key: u32,
+        buckets: [u32; 2],
+    ) -> Option<u16> {
+        // SAFETY: the caller promises it.
+        unsafe { table.get_key::<L>(probe, key, buckets) }
     }
 
     fn clock(&self, _stripes: usize, _grows: Option<u64>) -> Option<()> {

@@ -140,9 +140,7 @@ impl Content for Aged {
 impl Lookups for FixedEngine<Aged> {
     #[inline]
     fn contains(&self, mixed: u64) -> bool {
-        with_valued_layout!(self.layout, L => {
-            self.table.is_visible::<L>(self.table.addressing().pair::<L>(mixed))
-        })
+        self.look_up(mixed)
     }
 
     fn contains_each(

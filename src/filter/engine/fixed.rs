@@ -18,8 +18,8 @@ use crate::{
     filter::builder::Settings,
     table::{
         Addressing, Bare, FixedSpace, FixedTable, Hashes, Kernel, Layouts, MAX_BUCKETS, Merged,
-        Pair, Payload, PendingInserts, Stripes, buckets_for, by_preference, table_bytes,
-        with_values_by_preference,
+        Pair, Payload, PendingInserts, SingleLookup, Stripes, buckets_for, by_preference,
+        table_bytes, with_values_by_preference,
     },
 };
 
@@ -39,7 +39,9 @@ pub struct FixedEngine<P: Payload = Bare> {
     pub(super) kernel: Kernel,
     /// In a map: what `get` needs of the layout and of the bits of a value, computed once. Nothing
     /// in other filters.
-    pub(super) probe: P::Probe,
+    probe: P::Probe,
+    /// The single lookup of the layout, for the kernel.
+    look_up: SingleLookup<P>,
 }
 
 impl<P: Content> Engine for FixedEngine<P>
@@ -68,7 +70,7 @@ where
         let capacity = settings.capacity.unwrap_or(1);
         let max_copies = effective_limit(layout, settings.max_copies);
         let kernel = settings.kernel();
-        Ok(Self { kernel, ..Self::new(table, layout, capacity, huge_pages, max_copies) })
+        Ok(Self::new(table, layout, capacity, huge_pages, max_copies, kernel))
     }
 
     fn try_clone(&self) -> Result<(Self, u64), BuildError> {
@@ -204,7 +206,7 @@ impl<P: Content> FixedEngine<P> {
         let table = FixedTable::with_buckets(addressing, buckets, stripes)?;
         let capacity = usize::try_from(form.capacity).ok()?;
         let max_copies = NonZero::new(form.max_copies as u8);
-        Some(Self::new(table, form.layout, capacity, true, max_copies))
+        Some(Self::new(table, form.layout, capacity, true, max_copies, Kernel::best()))
     }
 }
 
@@ -216,11 +218,20 @@ impl<P: Payload> FixedEngine<P> {
         capacity: usize,
         huge_pages: bool,
         max_copies: Option<NonZero<u8>>,
+        kernel: Kernel,
     ) -> Self {
         let unlimited = max_copies.is_none().then_some(layout);
-        let kernel = Kernel::best();
-        let probe = with_layout!(layout, L => table.addressing().payload().probe::<L>());
-        Self { table, layout, capacity, huge_pages, max_copies, unlimited, kernel, probe }
+        let (probe, look_up) = with_layout!(layout, L => {
+            (table.addressing().payload().probe::<L>(), table.single_lookup::<L>(kernel))
+        });
+        Self { table, layout, capacity, huge_pages, max_copies, unlimited, kernel, probe, look_up }
+    }
+
+    /// Looks up one mixed hash.
+    #[inline]
+    pub(super) fn look_up(&self, mixed: u64) -> P::Answer {
+        // SAFETY: the function was chosen for this table, and the kernel is available.
+        unsafe { (self.look_up)(&self.table, &self.probe, mixed) }
     }
 
     /// The limit on copies, or one that has no effect.

@@ -6,7 +6,7 @@ use crate::{
     batch_error::Failed,
     bucket::{with_growing_layout, with_valued_layout},
     filter::Values,
-    table::{Answers, ClockState, Hashes, Pair, Valued},
+    table::{Answers, ClockState, Hashes, Valued},
 };
 
 operations! {
@@ -108,9 +108,7 @@ impl Content for Valued {
 impl Lookups for FixedEngine<Valued> {
     #[inline]
     fn contains(&self, mixed: u64) -> bool {
-        // `get` has the same machine code for all layouts. So it is faster than code that jumps to
-        // a lookup of its own for each layout.
-        self.get(mixed).is_some()
+        self.look_up(mixed).is_some()
     }
 
     fn contains_each(&self, len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize {
@@ -123,21 +121,7 @@ impl Lookups for FixedEngine<Valued> {
 impl FixedEngine<Valued> {
     #[inline]
     fn get_mixed(&self, mixed: u64) -> Option<u16> {
-        // The smallest fingerprint of every layout with values is 1.
-        let fingerprints = (1, self.probe.count());
-        let (key, buckets) = self.table.addressing().key_and_buckets(fingerprints, mixed);
-        self.table.try_get(&self.probe, key, buckets).unwrap_or_else(|()| self.get_again(mixed))
-    }
-
-    /// The rest of `get`, after a round that missed while the version changed.
-    #[cold]
-    #[inline(never)]
-    fn get_again(&self, mixed: u64) -> Option<u16> {
-        with_valued_layout!(self.layout, L => {
-            let Pair { fingerprint, buckets: [first, second] } =
-                self.table.addressing().pair::<L>(mixed);
-            self.table.get_again::<L>(fingerprint, first, second)
-        })
+        self.look_up(mixed)
     }
 
     fn get_items(&self, len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize {

@@ -23,7 +23,7 @@ macro_rules! around {
                 max_copies: Option<NonZero<u8>>,
             ) -> Self {
                 table.set_clock(clock);
-                Self::of_model(FixedEngine::new(table, layout, 1, false, max_copies))
+                Self::of_model(FixedEngine::new(table, layout, 1, false, max_copies, Kernel::Scalar))
             }
 
             /// The table.

@@ -79,9 +79,7 @@ impl Content for Bare {
 impl Lookups for FixedEngine {
     #[inline]
     fn contains(&self, mixed: u64) -> bool {
-        with_layout!(self.layout, L => {
-            self.table.contains::<L>(self.table.addressing().pair::<L>(mixed))
-        })
+        self.look_up(mixed)
     }
 
     fn contains_each(&self, len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize {

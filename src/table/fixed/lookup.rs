@@ -1,6 +1,8 @@
 //! The fastest lookups: how both words are loaded and compared at once.
 
-use super::{Clock, FixedTable, Pair, Payload, Seen, Stripe};
+use core::hint::select_unpredictable;
+
+use super::{Clock, FixedTable, KeyProbe, Pair, Payload, Stripe};
 use crate::{
     bucket::{BucketLayout, Fingerprint},
     sync::{Acquire, Word},
@@ -10,22 +12,44 @@ use crate::{
 impl<P: Payload> FixedTable<P> {
     /// Returns whether the pair's fingerprint is in one of its buckets, with any value. The value
     /// of the pair must be zero.
+    ///
+    /// # Panics
+    /// If there is no such bucket. So do the other lookups of pairs.
     #[inline]
     #[must_use]
     pub fn contains<L: BucketLayout>(&self, pair: Pair) -> bool {
-        // A semi-sorted word whose high part matches is probed fully, in general registers.
-        if L::BITS_BELOW == 0 {
-            self.contains_as::<L, Fastest>(pair)
-        } else {
-            self.contains_as::<L, [u64; 2]>(pair)
+        self.check(pair.buckets);
+        // SAFETY: checked.
+        unsafe { self.contains_unchecked::<L>(pair) }
+    }
+
+    /// As [`contains`](Self::contains).
+    ///
+    /// # Safety
+    /// As for [`read_in`](Self::read_in).
+    #[inline]
+    pub(in crate::table) unsafe fn contains_unchecked<L: BucketLayout>(&self, pair: Pair) -> bool {
+        // SAFETY: the caller promises it.
+        unsafe {
+            // A semi-sorted word whose high part matches is probed fully, in general registers.
+            if L::BITS_BELOW == 0 {
+                self.contains_as::<L, Fastest>(pair)
+            } else {
+                self.contains_as::<L, [u64; 2]>(pair)
+            }
         }
     }
 
     /// [`contains`](Self::contains), given the form in which the words are compared.
+    ///
+    /// # Safety
+    /// As for [`read_in`](Self::read_in).
     #[inline]
-    fn contains_as<L: BucketLayout, W: BothWords>(&self, pair: Pair) -> bool {
+    unsafe fn contains_as<L: BucketLayout, W: BothWords>(&self, pair: Pair) -> bool {
         let Pair { fingerprint, buckets: [first, second] } = pair;
-        let (words, unchanged) = self.read_as::<W>(pair);
+        // SAFETY: the caller promises it.
+        let (words, unchanged) =
+            unsafe { self.read_in::<W>(self.stripe_of(fingerprint), [first, second]) };
         let value_bits = self.addressing.payload().value_bits();
         let (found, certain) = words.quick_probe::<L>(fingerprint, value_bits);
         // In plain layouts this branch is almost always taken, for hits and misses alike. In
@@ -70,20 +94,37 @@ impl<P: Payload> FixedTable<P> {
         }
     }
 
+    /// Panics if there is no such bucket.
+    #[inline]
+    pub(super) fn check(&self, [first, second]: [u32; 2]) {
+        assert!((first.max(second) as usize) < self.buckets.as_slice().len(), "no such bucket");
+    }
+
     /// Reads a pair's words, and returns whether the version was unchanged meanwhile. If so, a
     /// fingerprint that is not in these words is absent.
     #[inline]
     pub(super) fn read_as<W: BothWords>(&self, pair: Pair) -> (W, bool) {
-        let stripe = self.stripe_of(pair.fingerprint);
-        self.read_in(stripe, pair.buckets)
+        self.check(pair.buckets);
+        // SAFETY: checked.
+        unsafe { self.read_in(self.stripe_of(pair.fingerprint), pair.buckets) }
     }
 
     /// As [`read_as`](Self::read_as), given the stripe.
+    ///
+    /// # Safety
+    /// Both numbers are those of buckets of this table, as [`Addressing::key_and_buckets`] of its
+    /// addressing returns them.
+    ///
+    /// [`Addressing::key_and_buckets`]: super::Addressing::key_and_buckets
     #[inline]
-    pub(super) fn read_in<W: BothWords>(&self, stripe: &Stripe, buckets: [u32; 2]) -> (W, bool) {
-        let buckets = buckets.map(|bucket| self.buckets.bucket(bucket));
+    pub(super) unsafe fn read_in<W: BothWords>(
+        &self,
+        stripe: &Stripe,
+        buckets: [u32; 2],
+    ) -> (W, bool) {
         let version = stripe.version();
-        let words = W::load(buckets);
+        // SAFETY: the caller promises it.
+        let words = unsafe { W::load(self.buckets.as_slice(), buckets) };
         (words, stripe.validate(version))
     }
 }
@@ -94,40 +135,63 @@ impl FixedTable<Aged> {
     #[inline]
     #[must_use]
     pub fn is_visible<L: BucketLayout>(&self, pair: Pair) -> bool {
-        loop {
-            let now = self.clock.generation();
-            let (words, unchanged) = self.read_as::<Fastest>(pair);
-            let key = pair.fingerprint.get() >> self.addressing.payload().value_bits();
-            let (found, stamp) = self.key_probe::<L>().first_value(words, key);
-            // A copy that has expired may come before one that is visible.
-            let another = || {
-                let [first, second] = words.values();
-                self.shows_another::<L>(now, pair.fingerprint, first, second)
-            };
-            if found && (self.clock.shows(now, stamp.into()) || another()) {
-                return true;
-            }
-            if unchanged & self.clock.validate(now) {
-                return false;
-            }
-            self.counters.lookup_retried();
-        }
+        let key = self.addressing.stripe_fingerprint(pair.fingerprint).get();
+        self.check(pair.buckets);
+        // SAFETY: checked.
+        unsafe { self.is_key_visible::<L>(&self.key_probe::<L>(), key, pair.buckets) }
     }
 
-    /// Returns whether these words hold a visible copy of the fingerprint.
+    /// As [`is_visible`](Self::is_visible), for a fingerprint without the bits of a value, by the
+    /// probe of this table.
+    ///
+    /// # Safety
+    /// As for [`read_in`](Self::read_in).
+    #[expect(clippy::inline_always, reason = "as in `Payload::look_up`")]
+    #[inline(always)]
+    pub(in crate::table) unsafe fn is_key_visible<L: BucketLayout>(
+        &self,
+        probe: &KeyProbe,
+        key: u32,
+        buckets: [u32; 2],
+    ) -> bool {
+        let [first, second] = buckets;
+        // SAFETY: the caller promises it.
+        unsafe { self.try_visible::<L>(probe, key, buckets) }
+            .unwrap_or_else(|()| self.is_visible_again::<L>(key, first, second))
+    }
+
+    /// The first round of [`is_visible`](Self::is_visible). Fails if the version or the generation
+    /// changed, or if the first copy has expired: another one may be visible.
+    ///
+    /// # Safety
+    /// As for [`read_in`](Self::read_in).
+    #[expect(clippy::inline_always, reason = "as in `Payload::look_up`")]
+    #[inline(always)]
+    unsafe fn try_visible<L: BucketLayout>(
+        &self,
+        probe: &KeyProbe,
+        key: u32,
+        buckets: [u32; 2],
+    ) -> Result<bool, ()> {
+        let now = self.clock.generation();
+        let stripe = self.stripes.of(Fingerprint::new(key));
+        // SAFETY: the caller promises it.
+        let (words, unchanged) = unsafe { self.read_in::<Fastest>(stripe, buckets) };
+        let (found, slot) = probe.first_slot::<L>(words, key);
+        let (is_visible, is_miss) =
+            (self.clock.shows(now, slot), unchanged & self.clock.validate(now));
+        // One branch, which is almost always taken, for hits and misses alike.
+        if select_unpredictable(found, is_visible, is_miss) { Ok(found) } else { Err(()) }
+    }
+
+    /// The rest of `is_visible`, if its first round has no answer.
     ///
     /// Each argument is passed in a register, as in `full_probe`.
     #[cold]
     #[inline(never)]
-    fn shows_another<L: BucketLayout>(
-        &self,
-        now: u64,
-        fingerprint: Fingerprint,
-        first: u64,
-        second: u64,
-    ) -> bool {
-        let words = [first, second].map(|word| Seen { bucket: 0, word });
-        self.visible_in::<L>(now, &Pair { fingerprint, buckets: [0, 1] }, words) != [0; 2]
+    fn is_visible_again<L: BucketLayout>(&self, key: u32, first: u32, second: u32) -> bool {
+        let fingerprint = Fingerprint::new(key << self.addressing.payload().value_bits());
+        self.look_for_visible::<L>(&Pair { fingerprint, buckets: [first, second] })
     }
 }
 
@@ -139,9 +203,13 @@ pub(crate) type Fastest = core::arch::x86_64::__m128i;
 
 /// Both words of a pair, as they were read.
 pub(crate) trait BothWords: Copy {
-    /// Reads both words. A fingerprint found in them is present. One that is not found may have
-    /// moved between the two loads, unless the version is validated or the stripe is held.
-    fn load(buckets: [&Word; 2]) -> Self;
+    /// Reads both words of these buckets. A fingerprint found in them is present. One that is not
+    /// found may have moved between the two loads, unless the version is validated or the stripe is
+    /// held.
+    ///
+    /// # Safety
+    /// Both numbers are less than the number of words.
+    unsafe fn load(words: &[Word], buckets: [u32; 2]) -> Self;
 
     /// Returns the words without these bits.
     fn without(self, bits: u64) -> Self;
@@ -159,12 +227,14 @@ pub(crate) trait BothWords: Copy {
 
 impl BothWords for [u64; 2] {
     #[inline]
-    fn load([first, second]: [&Word; 2]) -> Self {
+    unsafe fn load(words: &[Word], buckets: [u32; 2]) -> Self {
+        // SAFETY: the caller promises it.
+        let word = |bucket: u32| unsafe { words.get_unchecked(bucket as usize) };
         // Acquire, twice: pairs with the Release of `try_add` (and of `copy` and `change_slot`,
         // which also add), so that a hit happens after the insert that it found; and with that of
         // `change_slot` and `clear`, so that a lookup that sees a cleared slot also sees the
         // version bumped.
-        [first.load(Acquire), second.load(Acquire)]
+        buckets.map(|bucket| word(bucket).load(Acquire))
     }
 
     #[inline]
@@ -238,9 +308,10 @@ mod sse2 {
 
     impl BothWords for __m128i {
         #[inline]
-        fn load(buckets: [&Word; 2]) -> Self {
+        unsafe fn load(words: &[Word], buckets: [u32; 2]) -> Self {
             // An Acquire load of each word, which pairs as those of `[u64; 2]` do.
-            load_both(buckets)
+            // SAFETY: the caller promises it.
+            unsafe { load_both(words.as_ptr(), buckets.map(u64::from)) }
         }
 
         #[inline]

@@ -10,6 +10,7 @@ mod merge;
 mod pending;
 mod room;
 pub(in crate::table) mod search;
+mod single;
 mod values;
 mod whole;
 
@@ -21,6 +22,7 @@ pub(in crate::table) use lookup::BothWords;
 pub(in crate::table) use lookup::Fastest;
 pub use pending::{INTERLEAVED, PendingInserts};
 pub use search::{Move, Progress, Search};
+pub(crate) use single::SingleLookup;
 
 use super::{
     Attempts, Bare, Buckets, Clock, Payload, Seen, Space, Stripe, StripeGuard, Stripes, Table,

@@ -27,27 +27,49 @@ impl<P: Payload> FixedTable<P> {
         probe: &KeyProbe,
         pair: Pair,
     ) -> Option<u16> {
-        let Pair { fingerprint, buckets: [first, second] } = pair;
-        let key = fingerprint.get() >> self.addressing.payload().value_bits();
-        self.try_get(probe, key, pair.buckets)
-            .unwrap_or_else(|()| self.get_again::<L>(fingerprint, first, second))
+        let key = pair.fingerprint.get() >> self.addressing.payload().value_bits();
+        self.check(pair.buckets);
+        // SAFETY: checked.
+        unsafe { self.get_key::<L>(probe, key, pair.buckets) }
     }
 
-    /// One round of [`get`](Self::get), for a fingerprint without the bits of a value. Fails if it
-    /// missed while the version changed.
-    #[inline]
-    pub(crate) fn try_get(
+    /// As [`get_by`](Self::get_by), for a fingerprint without the bits of a value.
+    ///
+    /// # Safety
+    /// As for [`read_in`](Self::read_in).
+    #[expect(clippy::inline_always, reason = "as in `Payload::look_up`")]
+    #[inline(always)]
+    pub(in crate::table) unsafe fn get_key<L: BucketLayout>(
+        &self,
+        probe: &KeyProbe,
+        key: u32,
+        buckets: [u32; 2],
+    ) -> Option<u16> {
+        let [first, second] = buckets;
+        // SAFETY: the caller promises it.
+        unsafe { self.try_get::<L>(probe, key, buckets) }
+            .unwrap_or_else(|()| self.get_again::<L>(key, first, second))
+    }
+
+    /// One round of [`get_key`](Self::get_key). Fails if it missed while the version changed.
+    ///
+    /// # Safety
+    /// As for [`read_in`](Self::read_in).
+    #[expect(clippy::inline_always, reason = "as above")]
+    #[inline(always)]
+    unsafe fn try_get<L: BucketLayout>(
         &self,
         probe: &KeyProbe,
         key: u32,
         buckets: [u32; 2],
     ) -> Result<Option<u16>, ()> {
         let stripe = self.stripes.of(Fingerprint::new(key));
-        let (words, unchanged) = self.read_in::<Fastest>(stripe, buckets);
-        let (found, value) = probe.first_value(words, key);
+        // SAFETY: the caller promises it.
+        let (words, unchanged) = unsafe { self.read_in::<Fastest>(stripe, buckets) };
+        let (found, slot) = probe.first_slot::<L>(words, key);
         // This branch is almost always taken, for hits and misses alike.
         if found | unchanged {
-            return Ok(found.then_some(value));
+            return Ok(found.then_some(probe.value(slot)));
         }
         Err(())
     }
@@ -57,17 +79,13 @@ impl<P: Payload> FixedTable<P> {
     /// Each argument is passed in a register, as in `full_probe`.
     #[cold]
     #[inline(never)]
-    pub(crate) fn get_again<L: BucketLayout>(
-        &self,
-        fingerprint: Fingerprint,
-        first: u32,
-        second: u32,
-    ) -> Option<u16> {
-        let key = fingerprint.get() >> self.addressing.payload().value_bits();
+    fn get_again<L: BucketLayout>(&self, key: u32, first: u32, second: u32) -> Option<u16> {
         let probe = self.key_probe::<L>();
         loop {
             self.counters.lookup_retried();
-            if let Ok(value) = self.try_get(&probe, key, [first, second]) {
+            self.check([first, second]);
+            // SAFETY: checked.
+            if let Ok(value) = unsafe { self.try_get::<L>(&probe, key, [first, second]) } {
                 return value;
             }
         }

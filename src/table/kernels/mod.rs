@@ -31,6 +31,7 @@ mod fixed;
 mod growing;
 mod mixing;
 mod neighbours;
+mod place;
 mod single;
 #[cfg(test)]
 mod tests;
@@ -49,6 +50,7 @@ use self::{
 pub(in crate::table) use self::{
     growing::GrowingView,
     neighbours::{has_neighbours, neighbours},
+    place::look_up_one,
 };
 use super::{
     Answers, FixedTable, Hashes, Kernel, MAX_BURST, Payload,

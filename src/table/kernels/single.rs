@@ -212,10 +212,9 @@ unsafe fn in_sse2<L: GrowingLayout>(
     let (bucket, pattern) = side(start, extensions[0]);
     let (alt_bucket, other) = side(alternate, extensions[1]);
     let stripe = stripe_of::<L>(stripes, start.min(alternate), core);
-    // SAFETY: both are buckets of a table of this size, as in `growing.rs`.
-    let buckets = unsafe { [&*words.add(bucket as usize), &*words.add(alt_bucket as usize)] };
     let version = stripe.version();
-    let words = load_both(buckets);
+    // SAFETY: both are buckets of a table of this size, as in `growing.rs`.
+    let words = unsafe { load_both(words, [bucket, alt_bucket]) };
     let unchanged = stripe.validate(version);
 
     // SAFETY: the target has SSE2.

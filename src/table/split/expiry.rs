@@ -37,7 +37,7 @@
 //! expire: an eviction may replace a ghost, a refresh may restamp one, and items that share a slot
 //! after a refresh count once.
 
-use super::{Clock, GrowingTable, Item, Payload};
+use super::{GrowingTable, Item, Payload};
 use crate::{
     bucket::{GrowingLayout, leveled::level},
     table::Aged,
@@ -48,17 +48,7 @@ impl GrowingTable<Aged> {
     #[inline]
     #[must_use]
     pub fn is_visible<L: GrowingLayout>(&self, item: Item) -> bool {
-        loop {
-            let now = self.clock.generation();
-            let (words, reading) = self.read::<L>(&item);
-            if self.visible_in::<L>(now, &item, words) != [0; 2] {
-                return true;
-            }
-            if reading.is_valid() & self.clock.validate(now) {
-                return false;
-            }
-            self.counters.lookup_retried();
-        }
+        self.look_for_visible::<L>(&item)
     }
 }
 
