@@ -301,7 +301,7 @@ pub use counter::ShardedCounter;
 pub use expiry::Aged;
 pub use fixed::{
     Addressing, FixedSpace, FixedTable, INTERLEAVED, KeyProbe, MAX_BUCKETS, Move, Pair,
-    PendingInserts, Progress, Search,
+    PendingInserts, Progress,
 };
 pub(crate) use fixed::{SingleLookup, table_bytes};
 pub use generations::{ClockAndSweep, SweepState};

@@ -370,7 +370,7 @@ impl<L: BucketLayout, P: Payload> Words<L> for FixedSpace<P> {
         pair: &Pair,
         attempts: &mut Attempts,
     ) -> Result<(), InsertError> {
-        table.make_room::<L>(*pair, &mut attempts.relocations)
+        table.make_room::<L>(*pair, &attempts.relocations)
     }
 
     #[inline]

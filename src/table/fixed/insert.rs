@@ -1,8 +1,6 @@
 //! Inserts that find both buckets full: a search for room, and the moves that make it.
 
-use core::mem::take;
-
-use super::{FixedTable, Pair, Payload, Progress, Search, search::lone_prefetch_distance};
+use super::{FixedTable, Near, Pair, Payload, Plan, Progress, Search};
 use crate::{InsertError, bucket::BucketLayout, table::stats::RelocationCount};
 
 /// The state of an insert that searches for room.
@@ -26,7 +24,7 @@ impl<P: Payload> FixedTable<P> {
         &self,
         pair: Pair,
     ) -> Result<(), InsertError> {
-        self.insert_alone::<L>(pair, &mut RelocationCount::zero())
+        self.insert_alone::<L>(pair, &RelocationCount::zero())
     }
 
     /// Completes one insert whose buckets were full, and which has made this many relocations.
@@ -34,25 +32,36 @@ impl<P: Payload> FixedTable<P> {
     pub(super) fn insert_alone<L: BucketLayout>(
         &self,
         pair: Pair,
-        relocations: &mut RelocationCount,
+        relocations: &RelocationCount,
     ) -> Result<(), InsertError> {
-        let mut search = <Search>::default();
-        search.relocations = take(relocations);
-        let distance = lone_prefetch_distance(self.addressing.buckets());
+        let near = self.is_cached() && self.insert_by::<L, Near>(pair, relocations)?;
+        if near || self.insert_by::<L, Search>(pair, relocations)? {
+            return Ok(());
+        }
+        self.add_at_last::<L>(pair, relocations)
+    }
+
+    /// As [`insert_alone`](Self::insert_alone), by searches of one form. Returns `false` if one of
+    /// them found no empty slot.
+    fn insert_by<L: BucketLayout, S: Plan<P>>(
+        &self,
+        pair: Pair,
+        relocations: &RelocationCount,
+    ) -> Result<bool, InsertError> {
+        let mut search = S::default();
+        let distance = self.lone_prefetch_distance();
         loop {
             if self.add_swept::<L>(&pair) {
-                self.counters.insert_relocated(&search.relocations);
-                return Ok(());
+                self.counters.insert_relocated(relocations);
+                return Ok(true);
             }
-            self.start_search::<L, _, _>(pair, &mut search)?;
+            self.start_search::<L, _>(pair, &mut search)?;
             loop {
-                match self.step_search::<L, _, _>(pair, &mut search, distance) {
+                match self.step_search::<L, _>(pair, &mut search, relocations, distance) {
                     SearchStep::Prefetched => {}
                     SearchStep::Stale => break,
-                    SearchStep::Exhausted => {
-                        return self.add_at_last::<L>(pair, &search.relocations);
-                    }
-                    SearchStep::Done => return Ok(()),
+                    SearchStep::Exhausted => return Ok(false),
+                    SearchStep::Done => return Ok(true),
                 }
             }
         }
@@ -62,10 +71,10 @@ impl<P: Payload> FixedTable<P> {
     ///
     /// # Errors
     /// `TooManyCopies` if they hold only copies of its fingerprint.
-    pub(super) fn start_search<L: BucketLayout, const REACH: usize, const PLACES: usize>(
+    pub(super) fn start_search<L: BucketLayout, S: Plan<P>>(
         &self,
         pair: Pair,
-        search: &mut Search<REACH, PLACES>,
+        search: &mut S,
     ) -> Result<(), InsertError> {
         if self.holds_only_copies::<L>(pair) {
             return Err(InsertError::TooManyCopies);
@@ -77,22 +86,23 @@ impl<P: Payload> FixedTable<P> {
     /// Advances the search of an insert by one step, and completes the insert if the search has
     /// found room.
     #[inline]
-    pub(super) fn step_search<L: BucketLayout, const REACH: usize, const PLACES: usize>(
+    pub(super) fn step_search<L: BucketLayout, S: Plan<P>>(
         &self,
         pair: Pair,
-        search: &mut Search<REACH, PLACES>,
+        search: &mut S,
+        relocations: &RelocationCount,
         prefetch_distance: usize,
     ) -> SearchStep {
-        match self.search_on::<L, _, _>(search, prefetch_distance) {
+        match self.search_on::<L, _>(search, prefetch_distance) {
             Progress::Prefetched => return SearchStep::Prefetched,
             Progress::Exhausted => return SearchStep::Exhausted,
             Progress::Room => {}
         }
-        let stored = self.follow_path::<L, _, _>(pair, Some(pair.fingerprint), search);
+        let stored = self.follow_path::<L, _>(pair, Some(pair.fingerprint), search, relocations);
         if !stored && !self.add::<L>(&pair) && !self.add_swept::<L>(&pair) {
             return SearchStep::Stale;
         }
-        self.counters.insert_relocated(&search.relocations);
+        self.counters.insert_relocated(relocations);
         SearchStep::Done
     }
 

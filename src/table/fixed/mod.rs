@@ -7,6 +7,7 @@ mod insert;
 mod key_probe;
 mod lookup;
 mod merge;
+mod near;
 mod pending;
 mod room;
 pub(in crate::table) mod search;
@@ -20,8 +21,10 @@ pub use key_probe::KeyProbe;
 #[cfg(guira_vectors)]
 pub(in crate::table) use lookup::BothWords;
 pub(in crate::table) use lookup::Fastest;
+use near::Near;
 pub use pending::{INTERLEAVED, PendingInserts};
-pub use search::{Move, Progress, Search};
+pub use search::{Move, Progress};
+use search::{Plan, Search};
 pub(crate) use single::SingleLookup;
 
 use super::{

@@ -6,11 +6,7 @@
 
 use arrayvec::ArrayVec;
 
-use super::{
-    FixedTable, Pair, Payload, Search,
-    insert::SearchStep,
-    search::{LARGE_TABLE, MAX_EXPANDED},
-};
+use super::{FixedTable, Near, Pair, Payload, insert::SearchStep};
 use crate::{InsertError, bucket::BucketLayout, table::stats::RelocationCount};
 
 /// Number of interleaved searches. 12 are equally good; 8, and 24 or more, are worse. Two under
@@ -19,12 +15,6 @@ pub const INTERLEAVED: usize = if cfg!(any(loom, shuttle)) { 2 } else { 16 };
 /// Prefetch distance of each search, in buckets. One is enough, because the other searches use the
 /// time until it arrives. With 4 or 8, more prefetches are wasted than waits saved.
 const PREFETCH_DISTANCE: usize = 1;
-/// Largest number of buckets that each search expands. The few inserts that need more are completed
-/// alone. So all searches together take 10 KB of the stack.
-const REACH: usize = if cfg!(loom) { MAX_EXPANDED } else { 32 };
-/// Smallest number of buckets for which searches are interleaved. In smaller tables there are
-/// hardly any waits.
-const MIN_BUCKETS: u64 = if cfg!(any(loom, shuttle)) { 0 } else { LARGE_TABLE };
 /// Largest distance between the positions of pending inserts. So an error can list them in little
 /// memory, if the system refuses more.
 const MAX_DISTANCE: usize = 1 << 31;
@@ -43,7 +33,8 @@ pub struct PendingInserts {
 struct Insert {
     position: usize,
     pair: Pair,
-    search: Search<REACH, 0>,
+    search: Near,
+    relocations: RelocationCount,
 }
 
 impl Default for PendingInserts {
@@ -85,21 +76,29 @@ impl PendingInserts {
         pair: Pair,
         done: &mut impl FnMut(usize, Result<(), InsertError>),
     ) {
-        if table.addressing().buckets() < MIN_BUCKETS {
+        // In a cache there are hardly any waits.
+        if table.is_cached() {
             return done(position, table.insert_by_relocating::<L>(pair));
         }
         while self.pending == INTERLEAVED || self.is_too_far(position) {
             self.step_all::<L>(table, done);
         }
         if self.pending == self.inserts.len() {
-            self.inserts.push(Insert { position, pair, search: Search::default() });
+            self.inserts.push(Insert {
+                position,
+                pair,
+                search: Near::default(),
+                relocations: RelocationCount::zero(),
+            });
         }
         let insert = &mut self.inserts[usize::from(self.order[self.pending])];
-        match table.start_search::<L, _, _>(pair, &mut insert.search) {
+        match table.start_search::<L, _>(pair, &mut insert.search) {
             Ok(()) => {
                 (insert.position, insert.pair) = (position, pair);
-                insert.search.relocations = RelocationCount::zero();
+                insert.relocations = RelocationCount::zero();
                 self.pending += 1;
+                // The lines of both buckets have arrived.
+                self.step::<L>(table, self.pending - 1, done);
             }
             Err(error) => done(position, Err(error)),
         }
@@ -131,23 +130,33 @@ impl PendingInserts {
     ) {
         let mut turn = 0;
         while turn < self.pending {
-            let place = usize::from(self.order[turn]);
-            let Insert { position, pair, search } = &mut self.inserts[place];
-            let outcome = match table.step_search::<L, _, _>(*pair, search, PREFETCH_DISTANCE) {
-                SearchStep::Prefetched => {
-                    turn += 1;
-                    continue;
-                }
-                // Alone, because two interleaved inserts could invalidate each other's plans
-                // forever, and because a lone search reaches farther.
-                SearchStep::Stale | SearchStep::Exhausted => {
-                    table.insert_alone::<L>(*pair, &mut search.relocations)
-                }
-                SearchStep::Done => Ok(()),
-            };
-            done(*position, outcome);
-            self.pending -= 1;
-            self.order.swap(turn, self.pending);
+            turn += usize::from(!self.step::<L>(table, turn, done));
         }
+    }
+
+    /// Advances a pending insert by one step. Returns whether it is completed: then the last one
+    /// has taken its turn.
+    fn step<L: BucketLayout>(
+        &mut self,
+        table: &FixedTable<impl Payload>,
+        turn: usize,
+        done: &mut impl FnMut(usize, Result<(), InsertError>),
+    ) -> bool {
+        let place = usize::from(self.order[turn]);
+        let Insert { position, pair, search, relocations } = &mut self.inserts[place];
+        let outcome = match table.step_search::<L, _>(*pair, search, relocations, PREFETCH_DISTANCE)
+        {
+            SearchStep::Prefetched => return false,
+            // Alone, because two interleaved inserts could invalidate each other's plans
+            // forever, and because a lone search reaches farther.
+            SearchStep::Stale | SearchStep::Exhausted => {
+                table.insert_alone::<L>(*pair, relocations)
+            }
+            SearchStep::Done => Ok(()),
+        };
+        done(*position, outcome);
+        self.pending -= 1;
+        self.order.swap(turn, self.pending);
+        true
     }
 }

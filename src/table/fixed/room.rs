@@ -1,8 +1,6 @@
 //! Making room for an insert by moving fingerprints along an eviction path.
 
-use core::mem::take;
-
-use super::{Clock, FixedTable, Pair, Payload, Progress, Search, search::lone_prefetch_distance};
+use super::{FixedTable, Near, Pair, Payload, Plan, Progress, Search};
 use crate::{
     InsertError,
     bucket::{BucketLayout, Fingerprint},
@@ -19,68 +17,78 @@ impl<P: Payload> FixedTable<P> {
     pub(crate) fn make_room<L: BucketLayout>(
         &self,
         pair: Pair,
-        relocations: &mut RelocationCount,
+        relocations: &RelocationCount,
     ) -> Result<(), InsertError> {
-        let mut search = <Search>::default();
-        search.relocations = take(relocations);
+        let near = self.is_cached() && self.make_room_by::<L, Near>(pair, relocations);
+        if near || self.make_room_by::<L, Search>(pair, relocations) {
+            return Ok(());
+        }
+        self.counters.search_failed();
+        Err(InsertError::Full)
+    }
+
+    /// As [`make_room`](Self::make_room), by one search. Returns `false` if it found no empty slot.
+    fn make_room_by<L: BucketLayout, S: Plan<P>>(
+        &self,
+        pair: Pair,
+        relocations: &RelocationCount,
+    ) -> bool {
+        let mut search = S::default();
         search.start(&self.addressing, pair.buckets);
-        let distance = lone_prefetch_distance(self.addressing.buckets());
-        let outcome = loop {
-            match self.search_on::<L, _, _>(&mut search, distance) {
+        let distance = self.lone_prefetch_distance();
+        loop {
+            match self.search_on::<L, _>(&mut search, distance) {
                 Progress::Prefetched => {}
-                Progress::Exhausted => {
-                    self.counters.search_failed();
-                    break Err(InsertError::Full);
-                }
+                Progress::Exhausted => return false,
                 Progress::Room => {
                     // The caller looks again, so it does not matter whether all moves were made.
-                    let _ = self.follow_path::<L, _, _>(pair, None, &search);
-                    break Ok(());
+                    let _ = self.follow_path::<L, _>(pair, None, &search, relocations);
+                    return true;
                 }
             }
-        };
-        *relocations = search.relocations;
-        outcome
+        }
     }
 
     /// Advances a search for room by one step.
     #[inline]
-    pub(super) fn search_on<L: BucketLayout, const REACH: usize, const PLACES: usize>(
+    pub(super) fn search_on<L: BucketLayout, S: Plan<P>>(
         &self,
-        search: &mut Search<REACH, PLACES>,
+        search: &mut S,
         prefetch_distance: usize,
     ) -> Progress {
-        // Relaxed: this is a plan, and every move validates its own step of it. `Exhausted` is not
-        // validated: the search misses a slot that is emptied after its bucket was read, and a slot
-        // that only the second copy of a half-done move occupies. A slot that has expired counts as
-        // empty, because the moves will sweep it.
-        let now = self.clock.now();
-        let read = |bucket| {
-            let word = self.buckets.bucket(bucket).load_to_change(Relaxed);
-            self.unexpired::<L>(now, word)
-        };
-        let prefetch = |bucket| self.buckets.prefetch(bucket);
-        let progress = search.step::<L>(&self.addressing, prefetch_distance, read, prefetch);
+        let progress = search.advance::<L>(self, prefetch_distance);
         if progress == Progress::Room {
             self.counters.found_path(search.moves::<L>());
         }
         progress
     }
 
+    /// Reads a bucket for a search. In the generation `now`, a slot that has expired counts as
+    /// empty, because the moves will sweep it.
+    #[inline]
+    pub(super) fn planned<L: BucketLayout>(&self, now: u64, bucket: u32) -> u64 {
+        // Relaxed: this is a plan, and every move validates its own step of it. `Exhausted` is not
+        // validated: the search misses a slot that is emptied after its bucket was read, and a slot
+        // that only the second copy of a half-done move occupies.
+        let word = self.buckets.bucket(bucket).load_to_change(Relaxed);
+        self.unexpired::<L>(now, word)
+    }
+
     /// Makes the moves of an eviction path as far as they are still valid. Returns `true` if one of
     /// them left one of the pair's buckets and stored `incoming` there.
-    pub(super) fn follow_path<L: BucketLayout, const REACH: usize, const PLACES: usize>(
+    pub(super) fn follow_path<L: BucketLayout, S: Plan<P>>(
         &self,
         pair: Pair,
         incoming: Option<Fingerprint>,
-        search: &Search<REACH, PLACES>,
+        search: &S,
+        relocations: &RelocationCount,
     ) -> bool {
         for step in search.moves::<L>() {
             let incoming = incoming.filter(|_| pair.buckets.contains(&step.from));
             if !self.relocate::<L>(step, incoming) {
                 return false;
             }
-            search.relocations.increment();
+            relocations.increment();
             if incoming.is_some() {
                 return true;
             }

@@ -5,10 +5,10 @@
 
 use arrayvec::ArrayVec;
 
-use super::{Addressing, Payload};
+use super::{Addressing, Clock, FixedTable, Payload};
 use crate::{
     bucket::{BucketLayout, Fingerprint, MAX_SLOTS},
-    table::{mix::SCATTER, stats::RelocationCount},
+    table::mix::SCATTER,
 };
 
 /// Largest number of buckets whose fingerprints are followed to their alternate buckets (Fan et al.
@@ -23,7 +23,7 @@ const MAX_PLACES: usize = (2 * MAX_EXPANDED).next_power_of_two();
 const DEDUPLICATE_AFTER: usize = 256;
 /// Smallest number of buckets of a large table. In smaller tables, searches that visit 256 buckets
 /// often visit some of them twice.
-pub(super) const LARGE_TABLE: u64 = 1 << 16;
+const LARGE_TABLE: u64 = 1 << 16;
 /// Smallest number of places in the set of visited buckets.
 const MIN_PLACES: usize = 128;
 /// Marks the two buckets that the search starts from.
@@ -35,11 +35,21 @@ const LONE_PREFETCH_DISTANCE: usize = 12;
 /// bucket is expanded.
 const MAX_UNREAD: usize = LONE_PREFETCH_DISTANCE + MAX_SLOTS;
 
-/// The prefetch distance of a lone search in a table with this many buckets. A small table is in a
-/// cache, so that a search need not look ahead.
-#[inline]
-pub(super) fn lone_prefetch_distance(buckets: u64) -> usize {
-    if buckets < LARGE_TABLE { 1 } else { LONE_PREFETCH_DISTANCE }
+/// Smallest number of buckets of a table that is taken to be in memory: 2 MiB.
+const IN_MEMORY: u64 = 1 << 18;
+
+impl<P: Payload> FixedTable<P> {
+    /// Whether the table is taken to be in a second-level cache. Then a lone search need not look
+    /// ahead, and begins with the nearest buckets, which takes two thirds of the time. In memory
+    /// that gains nothing. Not under loom and shuttle, where both forms reach as far.
+    pub(super) fn is_cached(&self) -> bool {
+        !cfg!(any(loom, shuttle)) && self.addressing.buckets() < IN_MEMORY
+    }
+
+    /// The prefetch distance of a lone search.
+    pub(super) fn lone_prefetch_distance(&self) -> usize {
+        if self.is_cached() { 1 } else { LONE_PREFETCH_DISTANCE }
+    }
 }
 
 /// A visited bucket. The fingerprint in slot `slot` of the parent leads to it.
@@ -83,6 +93,26 @@ pub struct Move {
     pub to: u32,
 }
 
+/// A search for an empty slot, in one of two forms.
+pub(in crate::table) trait Plan<P: Payload>: Default {
+    /// Starts a search for room in one of the two buckets of a pair. The first step reads these.
+    fn start(&mut self, addressing: &Addressing<P>, roots: [u32; 2]);
+
+    /// Reads the buckets that were prefetched, nearest first, up to one with an empty slot. Then
+    /// prefetches at least `prefetch_distance` more, if that many are known.
+    fn advance<L: BucketLayout>(
+        &mut self,
+        table: &FixedTable<P>,
+        prefetch_distance: usize,
+    ) -> Progress;
+
+    /// The moves that make room in one of the pair's buckets once there is
+    /// [`Room`](Progress::Room), *in the order in which they must be made*: the first one goes to
+    /// the bucket with the empty slot, the last one leaves one of the pair's buckets. There are
+    /// none if one of the two has an empty slot by now.
+    fn moves<L: BucketLayout>(&self) -> impl Iterator<Item = Move>;
+}
+
 /// The state of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
@@ -99,16 +129,14 @@ pub enum Progress {
 /// Several interleaved searches keep more lines in flight than a lone one can, because a bucket's
 /// fingerprints must be known before their alternate buckets can be prefetched.
 ///
-/// It allocates nothing: a lone search takes 10 KB of the stack. `REACH` is the number of buckets
-/// that can be expanded. `PLACES` is that of the set of visited buckets, or zero for a search that
-/// does not deduplicate.
+/// It allocates nothing, and takes 10 KB of the stack.
 #[derive(Debug)]
-pub struct Search<const REACH: usize = MAX_EXPANDED, const PLACES: usize = MAX_PLACES> {
+pub struct Search {
     /// The visited buckets that can be expanded, in the order of their visits, which is that of
     /// their distance.
-    nodes: ArrayVec<Node, REACH>,
+    nodes: ArrayVec<Node, MAX_EXPANDED>,
     /// The words of those that have been read, in the same order.
-    words: ArrayVec<u64, REACH>,
+    words: ArrayVec<u64, MAX_EXPANDED>,
     /// Buckets that are too far away to be expanded and have not been read. All nodes come before
     /// them.
     leaves: ArrayVec<Node, MAX_UNREAD>,
@@ -118,13 +146,11 @@ pub struct Search<const REACH: usize = MAX_EXPANDED, const PLACES: usize = MAX_P
     found: Option<Node>,
     /// An open-addressing set over `nodes`: the index of a node plus one, or zero. Empty until more
     /// than `deduplicate_after` buckets have been visited.
-    visited: ArrayVec<u16, PLACES>,
+    visited: ArrayVec<u16, MAX_PLACES>,
     deduplicate_after: usize,
-    /// Relocations that the searching insert has made, over all its searches.
-    pub(crate) relocations: RelocationCount,
 }
 
-impl<const REACH: usize, const PLACES: usize> Default for Search<REACH, PLACES> {
+impl Default for Search {
     #[inline]
     fn default() -> Self {
         Self {
@@ -135,30 +161,50 @@ impl<const REACH: usize, const PLACES: usize> Default for Search<REACH, PLACES> 
             found: None,
             visited: ArrayVec::new(),
             deduplicate_after: 0,
-            relocations: RelocationCount::zero(),
         }
     }
 }
 
-impl<const REACH: usize, const PLACES: usize> Search<REACH, PLACES> {
-    /// Starts a search for room in one of the two buckets of a pair. The first step reads these.
-    pub fn start<P: Payload>(&mut self, addressing: &Addressing<P>, roots: [u32; 2]) {
+impl<P: Payload> Plan<P> for Search {
+    fn start(&mut self, addressing: &Addressing<P>, roots: [u32; 2]) {
         self.nodes.clear();
         self.words.clear();
         self.leaves.clear();
         self.visited.clear();
         (self.expanded, self.found) = (0, None);
         let large = addressing.buckets() >= LARGE_TABLE;
-        self.deduplicate_after = match PLACES {
-            0 => usize::MAX,
-            _ if large => DEDUPLICATE_AFTER,
-            _ => 0,
-        };
+        self.deduplicate_after = if large { DEDUPLICATE_AFTER } else { 0 };
         let roots = if roots[0] == roots[1] { &roots[..1] } else { &roots };
         self.nodes.extend(roots.iter().map(|&bucket| Node::new(bucket, NO_PARENT, 0)));
         self.deduplicate_if_due();
     }
 
+    #[inline]
+    fn advance<L: BucketLayout>(
+        &mut self,
+        table: &FixedTable<P>,
+        prefetch_distance: usize,
+    ) -> Progress {
+        let now = table.clock.now();
+        let read = |bucket| table.planned::<L>(now, bucket);
+        let prefetch = |bucket| table.buckets.prefetch(bucket);
+        self.step::<L>(&table.addressing, prefetch_distance, read, prefetch)
+    }
+
+    fn moves<L: BucketLayout>(&self) -> impl Iterator<Item = Move> {
+        let mut node = self.found;
+        core::iter::from_fn(move || {
+            let child = node?;
+            let parent = *self.nodes.get(child.parent())?;
+            let word = self.words[child.parent()];
+            let fingerprint = L::fingerprints(word).nth(child.slot())?;
+            node = Some(parent);
+            Some(Move { fingerprint, from: parent.bucket(), to: child.bucket() })
+        })
+    }
+}
+
+impl Search {
     /// Reads the buckets that were prefetched, nearest first, up to one with an empty slot. Then
     /// prefetches at least `prefetch_distance` more, if that many are known.
     ///
@@ -209,22 +255,6 @@ impl<const REACH: usize, const PLACES: usize> Search<REACH, PLACES> {
             }
         }
         if unread > 0 { Progress::Prefetched } else { Progress::Exhausted }
-    }
-
-    /// The moves that make room in one of the pair's buckets once there is
-    /// [`Room`](Progress::Room), *in the order in which they must be made*: the first one goes to
-    /// the bucket with the empty slot, the last one leaves one of the pair's buckets. There are
-    /// none if one of the two has an empty slot by now.
-    pub fn moves<L: BucketLayout>(&self) -> impl Iterator<Item = Move> {
-        let mut node = self.found;
-        core::iter::from_fn(move || {
-            let child = node?;
-            let parent = *self.nodes.get(child.parent())?;
-            let word = self.words[child.parent()];
-            let fingerprint = L::fingerprints(word).nth(child.slot())?;
-            node = Some(parent);
-            Some(Move { fingerprint, from: parent.bucket(), to: child.bucket() })
-        })
     }
 
     /// Appends a node, unless the search deduplicates and has visited its bucket. Returns whether
@@ -282,8 +312,8 @@ impl<const REACH: usize, const PLACES: usize> Search<REACH, PLACES> {
         static ZEROS: [u16; MAX_PLACES] = [0; MAX_PLACES];
         self.visited.clear();
         // One copy of memory, and not a loop over the places.
-        let fits = self.visited.try_extend_from_slice(&ZEROS[..places.min(PLACES)]);
-        debug_assert!(fits.is_ok(), "there are at most `PLACES` of them");
+        let fits = self.visited.try_extend_from_slice(&ZEROS[..places.min(MAX_PLACES)]);
+        debug_assert!(fits.is_ok(), "there are at most `MAX_PLACES` of them");
         let mask = self.visited.len() - 1;
         for (index, node) in self.nodes.iter().enumerate() {
             let mut place = first_place(node.bucket(), mask);

@@ -15,22 +15,18 @@ use crate::{bucket::BucketLayout, table::Kernel};
 pub(crate) type SingleLookup<P> =
     unsafe fn(&FixedTable<P>, &<P as Payload>::Probe, mixed: u64) -> <P as Payload>::Answer;
 
-/// Smallest number of buckets for which addresses are computed in vector registers: 2 MiB.
-///
-/// In a table in memory, the number of lookups that overlap is limited by the integer registers
-/// that they need. In a second-level cache, the way from vector registers to addresses takes longer
-/// than it saves.
-#[cfg(guira_vectors)]
-const MIN_BUCKETS: u64 = 1 << 18;
-
 impl<P: Payload> FixedTable<P> {
     /// Returns the single lookup of tables with this layout and number of buckets, by the
     /// instructions of a kernel, which must be available.
     pub(crate) fn single_lookup<L: BucketLayout>(&self, kernel: Kernel) -> SingleLookup<P> {
         #[cfg(guira_vectors)]
         if kernel != Kernel::Scalar
-            && (MIN_BUCKETS..=u32::MAX.into()).contains(&self.addressing.buckets())
+            && !self.is_cached()
+            && u32::try_from(self.addressing.buckets()).is_ok()
         {
+            // In memory, the number of lookups that overlap is limited by the integer registers
+            // that they need. In a cache, the way from vector registers to addresses takes longer
+            // than it saves.
             return crate::table::kernels::look_up_one::<L, P>;
         }
         let _ = kernel;
