@@ -47,9 +47,9 @@ impl<P: Payload> FixedTable<P> {
     #[inline]
     unsafe fn contains_as<L: BucketLayout, W: BothWords>(&self, pair: Pair) -> bool {
         let Pair { fingerprint, buckets: [first, second] } = pair;
+        let stripe = self.stripe_of(fingerprint);
         // SAFETY: the caller promises it.
-        let (words, unchanged) =
-            unsafe { self.read_in::<W>(self.stripe_of(fingerprint), [first, second]) };
+        let (words, unchanged) = unsafe { self.read_in::<W>(stripe, [first, second]) };
         let value_bits = self.addressing.payload().value_bits();
         let (found, certain) = words.quick_probe::<L>(fingerprint, value_bits);
         // In plain layouts this branch is almost always taken, for hits and misses alike. In
@@ -105,8 +105,9 @@ impl<P: Payload> FixedTable<P> {
     #[inline]
     pub(super) fn read_as<W: BothWords>(&self, pair: Pair) -> (W, bool) {
         self.check(pair.buckets);
+        let stripe = self.stripe_of(pair.fingerprint);
         // SAFETY: checked.
-        unsafe { self.read_in(self.stripe_of(pair.fingerprint), pair.buckets) }
+        unsafe { self.read_in(stripe, pair.buckets) }
     }
 
     /// As [`read_as`](Self::read_as), given the stripe.
@@ -178,8 +179,8 @@ impl FixedTable<Aged> {
         // SAFETY: the caller promises it.
         let (words, unchanged) = unsafe { self.read_in::<Fastest>(stripe, buckets) };
         let (found, slot) = probe.first_slot::<L>(words, key);
-        let (is_visible, is_miss) =
-            (self.clock.shows(now, slot), unchanged & self.clock.validate(now));
+        let is_visible = self.clock.shows(now, slot);
+        let is_miss = unchanged & self.clock.validate(now);
         // One branch, which is almost always taken, for hits and misses alike.
         if select_unpredictable(found, is_visible, is_miss) { Ok(found) } else { Err(()) }
     }

@@ -5,6 +5,7 @@
 mod first_load;
 mod growing;
 mod scene;
+mod single;
 
 use core::{
     cell::{Cell, RefCell},

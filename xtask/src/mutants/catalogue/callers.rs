@@ -51,6 +51,11 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "lookup-wrong-version",
         "a lookup reads another stripe's version",
+        Instead("self.stripe_of(Fingerprint::new(fingerprint.get() + 1))"),
+    ),
+    fault(
+        "lookup-retry-wrong-version",
+        "a lookup that retries reads another stripe's version",
         Instead("self.stripe_of(Fingerprint::new(pair.fingerprint.get() + 1))"),
     ),
     // The rounds of a lookup.

@@ -13,7 +13,7 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "lookup-first-unvalidated",
         "a first miss is not validated",
-        Instead("(self.read_as::<W>(pair).0, true)"),
+        Instead("(unsafe { self.read_in::<W>(stripe, [first, second]) }.0, true)"),
     ),
     fault(
         "lookup-words-twice",

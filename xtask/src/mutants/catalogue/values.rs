@@ -48,7 +48,7 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "get-one-round",
         "`get` of a map does not look again",
-        Instead("self.table.try_get(&self.probe, key, buckets).unwrap_or(None)"),
+        Instead("unsafe { self.try_get::<L>(probe, key, buckets) }.unwrap_or(None)"),
     ),
     fault("get-no-validation", "a miss of `get` is not validated", Condition("true")),
     // Slots that differ in the value alone.

@@ -149,8 +149,8 @@ pub(super) const SINGLE: &[Replacement] = &[
     ),
     replace(
         "single growing in SSE2: the first word twice",
-        "&*words.add(alt_bucket as usize)",
-        "&*words.add(bucket as usize)",
+        "[bucket, alt_bucket]",
+        "[bucket, bucket]",
     ),
     replace("single growing in SSE2: no bucket is split", "u64::from(bucket < split)", "0_u64"),
     replace("single growing in SSE2: no children", "(first << level & goes.wrapping_neg())", "0"),

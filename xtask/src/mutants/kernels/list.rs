@@ -23,6 +23,7 @@ pub(super) const FILES: &[(&str, &[Replacement])] = &[
     ("src/table/kernels/ways.rs", super::steps::WAYS),
     ("src/table/kernels/growing.rs", super::growing::GROWING),
     ("src/table/kernels/single.rs", super::growing::SINGLE),
+    ("src/table/kernels/place.rs", PLACE),
     ("src/table/kernels/mod.rs", COMMON),
     ("src/table/kernels/avx2.rs", AVX2),
     ("src/table/kernels/avx512.rs", AVX512),
@@ -59,6 +60,34 @@ const COMMON: &[Replacement] = &[
         "(1_u64 << bits >> 1) - (bits > 0) as u64",
     ),
     replace("more versions are copied than there is room for", "stripes <= MAX_COPIED", "true"),
+];
+
+const PLACE: &[Replacement] = &[
+    replace(
+        "single lookups in vectors: the smallest fingerprint is zero",
+        "_mm_add_epi64(key, splat(L::MIN_FINGERPRINT.into()))",
+        "key",
+    ),
+    replace(
+        "single lookups in vectors: the first bucket depends on the low half",
+        "_mm_mul_epu32(high(mixed), buckets)",
+        "_mm_mul_epu32(mixed, buckets)",
+    ),
+    replace(
+        "single lookups in vectors: fingerprints are scattered by a linear function",
+        "_mm_xor_si128(x, _mm_srli_epi32::<15>(x))",
+        "x",
+    ),
+    replace(
+        "single lookups in vectors: a reflection does not wrap",
+        "_mm_and_si128(buckets, wraps)",
+        "_mm_setzero_si128()",
+    ),
+    replace(
+        "single lookups in vectors: the first bucket twice",
+        "[low(first), low(second)]",
+        "[low(first), low(first)]",
+    ),
 ];
 
 const AVX2: &[Replacement] = &[
@@ -142,8 +171,8 @@ const AVX512: &[Replacement] = &[
 ];
 
 const LOADS: &[Replacement] = &[
-    replace("the first word of a pair twice", "from_ref(second)", "from_ref(first)"),
-    replace("the second word of a pair twice", "from_ref(first)", "from_ref(second)"),
+    replace("the first word of a pair twice", "other = in(reg) other", "other = in(reg) one"),
+    replace("the second word of a pair twice", "one = in(reg) one", "one = in(reg) other"),
     replace("AVX-512: a gather leaves out the last lane", "0xff", "0x7f"),
     replace("AVX-512: a gather leaves out the first lane", "0xff", "0xfe"),
 ];
@@ -199,7 +228,7 @@ const KEYS: &[Replacement] = &[
         "L::LANES.ones().wrapping_neg()",
     ),
     replace("single gets: values of the first word only", "byte / 8 % 2", "0"),
-    replace("single gets: the first slot's value", "self.shifts[byte]", "self.shifts[0]"),
+    replace("single gets: the first slot's value", "shifts[byte]", "shifts[0]"),
     replace("single gets: the first value of 16 bits", "byte / 2 % 8", "0"),
     replace("single gets: a value has the bits of its neighbor", "slot & self.value_mask", "slot"),
 ];
