@@ -25,13 +25,13 @@
 //!   same pair are *aliases*: the table cannot distinguish them. Every pair belongs to a stripe,
 //!   which consists of a lock and a *version*, a counter that only grows. The fingerprint alone
 //!   selects the stripe, so both buckets lead to the same stripe.
-//! - **Values.** In a table with values, a fingerprint ends in a value: see `values.rs`.
+//! - **Values.** In a table with values, a fingerprint ends in a value: see `steps/values.rs`.
 //!
 //! # Steps
 //!
 //! 1. **Add** a fingerprint to a bucket with an empty slot: one compare-and-swap, without a lock.
 //! 2. **Clear** a slot: only a thread that holds the stripe's lock does this, and only after it has
-//!    bumped the stripe's version. (Sweeps of expired slots are an exception: see `clock.rs`.)
+//!    bumped the stripe's version. (Sweeps of expired slots are an exception: see `expiry/clock.rs`.)
 //! 3. **Move** a fingerprint to its alternate bucket: acquire the lock, check that the fingerprint
 //!    is still there, add it to the destination, bump the version, clear the source, release the
 //!    lock. When an insert makes room this way, the clearing stores the incoming fingerprint in the
@@ -159,7 +159,7 @@
 //! wait-free.)
 //!
 //! Operations that take a lock do wait for it: `remove`, `count`, `insert_unique`, inserts that
-//! must make room (move, sweep, or split) or that seem to find too many copies (see `copies.rs`),
+//! must make room (move, sweep, or split) or that seem to find too many copies (see `steps/copies.rs`),
 //! and operations
 //! on the whole table, which need all locks. (While an operation on the whole table waits for one
 //! lock, it holds others. So a thread that is suspended with a lock held can delay every operation
@@ -254,90 +254,63 @@
 //! memory model lets both lookups miss. (On x86-64 at least one of them hits, because locked
 //! instructions are fences.)
 
-mod advance;
 mod batch;
-mod clock;
-mod copies;
+pub(crate) mod choice;
 mod counter;
 mod expiry;
 mod fixed;
-mod generations;
-mod insert;
-mod keeper;
 mod kernel;
 #[cfg(guira_vectors)]
 mod kernels;
-mod layout_choice;
-mod lookup;
 #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "parts of it serve loading"))]
 mod memory;
-mod merge;
 mod mix;
 mod payload;
 mod prefetch;
-mod relocate;
-mod remove;
-mod schedule;
-mod sizing;
 mod space;
 pub mod split;
-mod stamp_counts;
 mod stats;
+mod steps;
 mod stripes;
-mod system_time;
-mod time;
-mod values;
 
 use core::ops::{Deref, DerefMut};
 
 pub(crate) use batch::{
     Answers, Hashes, MAX_BURST, MIN_BATCH, Source, for_each_in_stages, for_each_prefetched,
 };
-pub use clock::Generations;
-#[cfg(feature = "std")]
-pub(crate) use clock::MAX_STAMPS;
-pub(crate) use clock::stamp_bits;
 pub use counter::ShardedCounter;
-pub use expiry::Aged;
+#[cfg(feature = "std")]
+pub(crate) use expiry::MAX_STAMPS;
+pub use expiry::{Aged, Clock, ClockAndSweep, ClockState, Generations, SweepState, TimeSource};
+pub(crate) use expiry::{MAX_LAG, MAX_READING, stamp_bits};
 pub(crate) use fixed::table_bytes;
 pub use fixed::{
     Addressing, FixedSpace, FixedTable, INTERLEAVED, KeyProbe, MAX_BUCKETS, Move, Pair,
     PendingInserts, Progress, Search,
 };
-pub use generations::{ClockAndSweep, SweepState};
 pub use kernel::Kernel;
 #[cfg(guira_vectors)]
 pub(crate) use kernels::ContainsOne;
-pub(crate) use layout_choice::{Layouts, by_preference, with_values_by_preference};
 #[cfg(guira_in_place)]
 pub(crate) use memory::Borrowed;
-pub(crate) use memory::GrowingBuckets;
-pub(crate) use memory::{Buckets, bucket_bytes, try_boxed};
+pub(crate) use memory::{Buckets, GrowingBuckets, bucket_bytes, try_boxed};
 #[cfg(feature = "std")]
 pub(crate) use memory::{
     LOADED_CHUNK, LoaderMemory, LoaderPosition, StagedBuckets, TableLoader, advise_huge_pages,
 };
-pub use merge::{MergeRefusal, Merged};
 pub use mix::mix;
 pub use payload::{Bare, Payload};
 use prefetch::prefetch;
-use remove::Gone;
-pub(crate) use schedule::MAX_READING;
-pub use schedule::{ClockState, TimeSource};
-pub(crate) use sizing::buckets_for;
 pub use space::{Attempts, Seen, Space, Words};
-use space::{MarkedSlot, marked};
 pub(crate) use stats::Counters;
 #[cfg(feature = "stats")]
 pub use stats::Stats;
+pub use steps::{Candidates, MergeRefusal, Merged, Valued};
 #[cfg(feature = "std")]
 pub(crate) use stripes::MAX_STRIPES;
 #[cfg(loom)]
 pub use stripes::Version;
 pub use stripes::{AllStripes, Stripe, StripeGuard, Stripes};
-pub(crate) use system_time::MAX_LAG;
-pub use time::Clock;
-pub use values::{Candidates, Valued};
 
 /// Buckets, stripes, and the protocol's steps on them. The space decides at compile time whether
 /// the table grows.

@@ -1,5 +1,5 @@
 //! How full tables get: the load at the first refused insert, and the experiments behind
-//! `src/table/sizing.rs`.
+//! `src/table/choice/sizing.rs`.
 
 use guira::{
     CuckooFilter, CuckooMap, Hashed, Layout,
@@ -161,7 +161,7 @@ fn refusals(layout: Layout, capacity: usize, tables: usize) -> usize {
     (0..tables).into_par_iter().filter(refuses).count()
 }
 
-/// The rows of the table of items that fit into small tables; `src/table/sizing.rs` is fitted to
+/// The rows of the table of items that fit into small tables; `src/table/choice/sizing.rs` is fitted to
 /// them.
 #[derive(Default)]
 pub struct Quantile(Vec<Vec<String>>);

@@ -17,9 +17,10 @@ use crate::{
     bucket::{BucketLayout, with_layout},
     filter::builder::Settings,
     table::{
-        Addressing, Bare, FixedSpace, FixedTable, Hashes, Kernel, Layouts, MAX_BUCKETS, Merged,
-        Pair, Payload, PendingInserts, Stripes, buckets_for, by_preference, table_bytes,
-        with_values_by_preference,
+        Addressing, Bare, FixedSpace, FixedTable, Hashes, Kernel, MAX_BUCKETS, Merged, Pair,
+        Payload, PendingInserts, Stripes,
+        choice::{Layouts, buckets_for, by_preference, with_values_by_preference},
+        table_bytes,
     },
 };
 

@@ -15,11 +15,10 @@ use crate::{
     bucket::{GrowingLayout, with_growing_layout},
     filter::builder::Settings,
     table::{
-        Bare, Hashes, Kernel, Merged, Payload, Stripes, for_each_in_stages,
-        split::{
-            Choice, GrowingSpace, GrowingTable, Item, Limits, Shrinking, Wanted, choose, doublings,
-            rate,
-        },
+        Bare, Hashes, Kernel, Merged, Payload, Stripes,
+        choice::growing::{Choice, Wanted, choose, doublings, rate},
+        for_each_in_stages,
+        split::{GrowingSpace, GrowingTable, Item, Limits, Shrinking},
     },
 };
 #[cfg(feature = "std")]

@@ -1,6 +1,6 @@
-//! Expiry in a table that grows: lookups, and what `table/expiry.rs` needs.
+//! Expiry in a table that grows: lookups, and what `table/expiry/steps.rs` needs.
 //!
-//! `table/clock.rs` has the protocol and its argument. This is what is particular to buckets that
+//! `table/expiry/clock.rs` has the protocol and its argument. This is what is particular to buckets that
 //! are split.
 //!
 //! # Splits

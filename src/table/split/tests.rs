@@ -1,6 +1,6 @@
 //! Tests of what cannot be seen from outside.
 
-use super::{GrowingTable, Item, Limits, Side, Space, grow::Refusal};
+use super::{GrowingTable, Item, Limits, Side, Space, size::grow::Refusal};
 #[cfg(target_os = "linux")]
 use crate::table::split::Place;
 use crate::{

@@ -1,0 +1,12 @@
+//! The steps of the protocol, written once for both spaces. `table/mod.rs` has the argument.
+
+mod copies;
+mod insert;
+mod lookup;
+mod merge;
+mod relocate;
+mod remove;
+mod values;
+
+pub use merge::{MergeRefusal, Merged};
+pub use values::{Candidates, Valued};
