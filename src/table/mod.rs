@@ -31,7 +31,7 @@
 //!
 //! 1. **Add** a fingerprint to a bucket with an empty slot: one compare-and-swap, without a lock.
 //! 2. **Clear** a slot: only a thread that holds the stripe's lock does this, and only after it has
-//!    bumped the stripe's version. (Sweeps of expired slots are an exception: see `expiry/clock.rs`.)
+//!    bumped the stripe's version. (Sweeps of expired slots are an exception: see `expiry/mod.rs`.)
 //! 3. **Move** a fingerprint to its alternate bucket: acquire the lock, check that the fingerprint
 //!    is still there, add it to the destination, bump the version, clear the source, release the
 //!    lock. When an insert makes room this way, the clearing stores the incoming fingerprint in the
@@ -159,11 +159,10 @@
 //! wait-free.)
 //!
 //! Operations that take a lock do wait for it: `remove`, `count`, `insert_unique`, inserts that
-//! must make room (move, sweep, or split) or that seem to find too many copies (see `steps/copies.rs`),
-//! and operations
-//! on the whole table, which need all locks. (While an operation on the whole table waits for one
-//! lock, it holds others. So a thread that is suspended with a lock held can delay every operation
-//! that needs a lock.)
+//! must make room (move, sweep, or split) or that seem to find too many copies (see
+//! `steps/copies.rs`), and operations on the whole table, which need all locks. (While an operation
+//! on the whole table waits for one lock, it holds others. So a thread that is suspended with a
+//! lock held can delay every operation that needs a lock.)
 //!
 //! Two inserts whose eviction paths cross at the last empty slot can invalidate each other's plans.
 //! Each time, one of them has moved something, and nothing is lost, but there is no bound on the

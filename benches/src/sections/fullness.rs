@@ -161,8 +161,8 @@ fn refusals(layout: Layout, capacity: usize, tables: usize) -> usize {
     (0..tables).into_par_iter().filter(refuses).count()
 }
 
-/// The rows of the table of items that fit into small tables; `src/table/choice/sizing.rs` is fitted to
-/// them.
+/// The rows of the table of items that fit into small tables; `src/table/choice/sizing.rs` is
+/// fitted to them.
 #[derive(Default)]
 pub struct Quantile(Vec<Vec<String>>);
 

@@ -1,6 +1,6 @@
 //! From a target false-positive rate to a layout: one order of preference for every filter.
-//! `choose` in `filter/engine/fixed.rs` compares the rates. Beside it, what tables of both kinds are
-//! sized by.
+//! `choose` in `filter/engine/fixed.rs` compares the rates. Beside it, what tables of both kinds
+//! are sized by.
 
 pub(crate) mod growing;
 mod sizing;

@@ -1,6 +1,6 @@
-//! Sweeps, and the beginning of generations: see `clock.rs`, which has the protocol.
+//! Sweeps, and the beginning of generations: see `mod.rs`, which has the protocol.
 
-use super::{Aged, Clock};
+use super::{Aged, Clock, Generations};
 use crate::{
     sync::{Acquire, Relaxed, Release},
     table::{Space, Table, Words},
@@ -8,6 +8,73 @@ use crate::{
 
 /// Number of buckets that are swept before the lock is released for a moment.
 const CHUNK: u64 = if cfg!(any(loom, shuttle)) { 1 } else { 1024 };
+
+impl Generations {
+    /// Sweeps at most `buckets` of the next buckets that were not swept in this generation, up to
+    /// the `end` that a holder of `sweeping` reads: see [`Clock::try_sweep`]. Returns the number of
+    /// buckets that are left.
+    pub(super) fn sweep(
+        &self,
+        buckets: u64,
+        end: impl FnOnce() -> u64,
+        sweep: impl FnMut(u64, u32, u64),
+    ) -> u64 {
+        let _sweeping = self.sweeping.lock();
+        let now = self.now();
+        self.sweep_locked((now, end()), buckets, sweep)
+    }
+
+    /// As [`sweep`](Self::sweep), for a holder of `sweeping` that has read the generation and the
+    /// end since.
+    pub(super) fn sweep_locked(
+        &self,
+        (now, end): (u64, u64),
+        buckets: u64,
+        mut sweep: impl FnMut(u64, u32, u64),
+    ) -> u64 {
+        // Relaxed, here and below: the lock orders all accesses.
+        let start = self.swept.load(Relaxed);
+        let next = end.min(start.saturating_add(buckets));
+        for bucket in start..next {
+            sweep(now, bucket as u32, end);
+        }
+        self.swept.store(next, Relaxed);
+        end - next
+    }
+
+    /// The number of buckets to be swept in this generation, in a table that grows, for a holder of
+    /// `sweeping`.
+    pub(super) fn end(&self) -> u64 {
+        // Relaxed: the lock orders all accesses.
+        self.end.load(Relaxed)
+    }
+
+    /// Lets the sweep of the present generation begin. `next` is called before, with the
+    /// generation, and returns the number of buckets of the sweep, in a table that grows.
+    pub(super) fn begin_sweep(&self, next: impl FnOnce(u64) -> Option<u64>) {
+        let _sweeping = self.sweeping.lock();
+        let now = self.now();
+        self.begin_sweep_locked(now, next(now));
+    }
+
+    /// As [`begin_sweep`](Self::begin_sweep), for a holder of `sweeping` that has completed the
+    /// former sweep.
+    pub(super) fn begin_sweep_locked(&self, now: u64, end: Option<u64>) {
+        // Relaxed: the lock orders all accesses.
+        if let Some(end) = end {
+            self.end.store(end, Relaxed);
+        }
+        self.swept.store(0, Relaxed);
+        self.clean.store(self.begun.load(Relaxed), Relaxed);
+        self.begun.store(now, Relaxed);
+    }
+
+    /// What expires with the beginning of the generation `now` no longer counts as ghosts. Returns
+    /// their number. The caller holds `sweeping`, and nobody decides by the generation before.
+    pub(super) fn retire_ghosts(&self, now: u64) -> i64 {
+        self.ghosts[usize::from(self.expired_with(now))].swap(0)
+    }
+}
 
 impl<S: Space<Payload = Aged>> Table<S> {
     /// Sweeps the next buckets that were not swept in this generation. Returns the number of those

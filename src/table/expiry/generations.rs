@@ -1,14 +1,31 @@
-//! What a clock of generations does for the steps of every table, and its sweeps.
+//! The clock of generations, and what it does for the steps of every table.
+
+use alloc::boxed::Box;
 
 use arrayvec::ArrayVec;
 
 use super::{
-    Clock, ClockState, Generations, clock::MAX_STAMPS, keeper::Keeper, schedule::Schedule,
+    Clock,
+    keeper::Keeper,
+    schedule::{ClockState, Schedule},
+    stamp_counts::StampCounts,
 };
 use crate::{
     bucket::Lanes,
-    sync::{Relaxed, Tally},
+    sync::{Acquire, Lock, Relaxed, Release, Tally, Word},
+    table::try_boxed,
 };
+
+/// Largest number of bits of a stamp.
+const MAX_STAMP_BITS: u32 = 8;
+/// Largest number of stamps.
+pub(crate) const MAX_STAMPS: usize = 1 << MAX_STAMP_BITS;
+
+/// The smallest number of bits of stamps for a window, or `None` if there is none. An age is
+/// visible, expired, or the last one, which is neither.
+pub(crate) fn stamp_bits(window: u32) -> Option<u32> {
+    (2..=MAX_STAMP_BITS).find(|bits| (1..=(1 << bits) - 3).contains(&window))
+}
 
 /// What depends on the buckets of a table that grows, as clones and snapshots contain it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,75 +43,162 @@ pub struct SweepState {
 /// A clock, and how far its table, which grows, is swept.
 pub type ClockAndSweep = (ClockState, SweepState);
 
+/// The clock of a table whose slots expire. It counts generations, and ticks when
+/// [`advance`](crate::table::Table::advance) is called.
+#[derive(Debug)]
+pub struct Generations {
+    pub(super) now: Word,
+    /// Largest age of a visible slot, at most `2^stamp_bits - 3`.
+    pub(super) window: u32,
+    pub(super) stamp_bits: u32,
+    /// Held while the clock ticks.
+    pub(super) advancing: Lock,
+    /// Held while buckets are swept, for one chunk of them.
+    pub(super) sweeping: Lock,
+    /// The buckets that have been swept in this generation, and the number of those to be swept.
+    /// Holders of `sweeping` access them.
+    pub(super) swept: Word,
+    pub(super) end: Word,
+    /// The generation whose sweep this is. It is the present one, but for the time between a tick
+    /// and the beginning of its sweep.
+    pub(super) begun: Word,
+    /// The generation in which the last complete sweep began.
+    pub(super) clean: Word,
+    pub(super) counts: StampCounts,
+    /// The number of slots with each stamp that belong to no item: none in a table of a fixed size.
+    pub(super) ghosts: Box<[Tally]>,
+    /// In a table that grows, the last generation in which a refresh restamped a slot, or zero.
+    /// Written under the stripe of the slot.
+    pub(super) refreshed: Word,
+    pub(super) schedule: Schedule,
+    /// If the table keeps time itself: see `keeper.rs`.
+    pub(super) keeper: Option<Keeper>,
+}
+
 impl Generations {
-    /// Sweeps at most `buckets` of the next buckets that were not swept in this generation, up to
-    /// the `end` that a holder of `sweeping` reads: see [`Clock::try_sweep`]. Returns the number of
-    /// buckets that are left.
-    pub(super) fn sweep(
-        &self,
-        buckets: u64,
-        end: impl FnOnce() -> u64,
-        sweep: impl FnMut(u64, u32, u64),
-    ) -> u64 {
-        let _sweeping = self.sweeping.lock();
-        let now = self.now();
-        self.sweep_locked((now, end()), buckets, sweep)
+    /// Returns a clock that starts in the generation `now`, or `None` if the system refuses the
+    /// memory for its counters. Of a table that grows, the first `grows` buckets are to be swept.
+    pub(crate) fn new(
+        now: u64,
+        (window, stamp_bits): (u32, u32),
+        stripes: usize,
+        grows: Option<u64>,
+    ) -> Option<Self> {
+        debug_assert!(window <= (1_u32 << stamp_bits) - 3);
+        let stamps = grows.map_or(0, |_| 1 << stamp_bits);
+        Some(Self {
+            now: Word::new(now),
+            window,
+            stamp_bits,
+            advancing: Lock::new(),
+            sweeping: Lock::new(),
+            swept: Word::new(0),
+            end: Word::new(grows.unwrap_or(0)),
+            begun: Word::new(now),
+            clean: Word::new(now),
+            counts: StampCounts::new(stamp_bits, stripes)?,
+            ghosts: try_boxed((0..stamps).map(|_| Tally::new()))?,
+            refreshed: Word::new(0),
+            schedule: Schedule::new(ClockState::new(window, now, 0)),
+            keeper: None,
+        })
     }
 
-    /// As [`sweep`](Self::sweep), for a holder of `sweeping` that has read the generation and the
-    /// end since.
-    pub(super) fn sweep_locked(
-        &self,
-        (now, end): (u64, u64),
-        buckets: u64,
-        mut sweep: impl FnMut(u64, u32, u64),
-    ) -> u64 {
-        // Relaxed, here and below: the lock orders all accesses.
-        let start = self.swept.load(Relaxed);
-        let next = end.min(start.saturating_add(buckets));
-        for bucket in start..next {
-            sweep(now, bucket as u32, end);
-        }
-        self.swept.store(next, Relaxed);
-        end - next
+    /// The largest age of a visible slot.
+    pub fn window(&self) -> u32 {
+        self.window
     }
 
-    /// The number of buckets to be swept in this generation, in a table that grows, for a holder of
-    /// `sweeping`.
-    pub(super) fn end(&self) -> u64 {
-        // Relaxed: the lock orders all accesses.
-        self.end.load(Relaxed)
+    /// Least nanoseconds of a generation, or zero if none is ever due.
+    pub(crate) fn interval(&self) -> u64 {
+        self.schedule.interval()
     }
 
-    /// Lets the sweep of the present generation begin. `next` is called before, with the
-    /// generation, and returns the number of buckets of the sweep, in a table that grows.
-    pub(super) fn begin_sweep(&self, next: impl FnOnce(u64) -> Option<u64>) {
-        let _sweeping = self.sweeping.lock();
-        let now = self.now();
-        self.begin_sweep_locked(now, next(now));
+    /// The current generation, at the start of a lookup or an insert.
+    #[inline]
+    pub fn generation(&self) -> u64 {
+        // Acquire: pairs with the Release of `tick` below. The words that the caller reads next
+        // show what was swept before the tick.
+        self.now.load(Acquire)
     }
 
-    /// As [`begin_sweep`](Self::begin_sweep), for a holder of `sweeping` that has completed the
-    /// former sweep.
-    pub(super) fn begin_sweep_locked(&self, now: u64, end: Option<u64>) {
-        // Relaxed: the lock orders all accesses.
-        if let Some(end) = end {
-            self.end.store(end, Relaxed);
-        }
-        self.swept.store(0, Relaxed);
-        self.clean.store(self.begun.load(Relaxed), Relaxed);
-        self.begun.store(now, Relaxed);
+    /// As [`generation`](Self::generation), for a thread that may begin the next one.
+    pub(super) fn generation_to_change(&self) -> u64 {
+        // Acquire: what the caller does next comes after the beginning of this generation.
+        // mutant-ok: an advance validates it under a lock, and the caller's clock is in no model
+        self.now.load_to_change(Acquire)
     }
 
-    /// What expires with the beginning of the generation `now` no longer counts as ghosts. Returns
-    /// their number. The caller holds `sweeping`, and nobody decides by the generation before.
-    pub(super) fn retire_ghosts(&self, now: u64) -> i64 {
-        self.ghosts[usize::from(self.expired_with(now))].swap(0)
+    /// Begins the next generation. The caller holds `advancing`.
+    pub(super) fn tick(&self) {
+        // Relaxed: the lock orders this load.
+        let now = self.now.load_to_change(Relaxed);
+        // Release: pairs with the Acquire of `generation`. A swap only because of loom, which does
+        // not know that a plain store follows a read-modify-write of `generation_to_change`.
+        self.now.swap(now + 1, Release);
+    }
+
+    #[inline]
+    pub(super) fn mask(&self) -> u64 {
+        (1 << self.stamp_bits) - 1
+    }
+
+    /// Returns whether a generation is visible.
+    #[inline]
+    pub(super) fn is_visible(&self, now: u64, generation: u64) -> bool {
+        generation <= now && now - generation <= self.window.into()
+    }
+
+    /// Returns whether a slot that ends with a stamp is visible.
+    #[inline]
+    pub(in crate::table) fn shows(&self, now: u64, slot: u32) -> bool {
+        self.age(now, slot) <= self.window
+    }
+
+    /// The age of a slot that ends with a stamp.
+    #[inline]
+    pub(super) fn age(&self, now: u64, slot: u32) -> u32 {
+        (now.wrapping_sub(slot.into()) & self.mask()) as u32
+    }
+
+    /// The ages of all slots of a word, empty ones included, in the lowest bits of each lane.
+    #[inline]
+    pub(super) fn ages(&self, lanes: Lanes, now: u64, word: u64) -> u64 {
+        let stamps = lanes.broadcast(self.mask() as u32);
+        // The bit above each stamp lends to the subtraction, so that no lane borrows from another.
+        let minuend = lanes.broadcast((now & self.mask()) as u32 | 1 << self.stamp_bits);
+        (minuend - (word & stamps)) & stamps
+    }
+
+    /// Marks the lanes whose age is at least `age`, which must be at least 1.
+    #[inline]
+    pub(super) fn at_least(&self, lanes: Lanes, ages: u64, age: u32) -> u64 {
+        // The sum has the bit above the stamp if it reaches `2^stamp_bits`. No lane overflows.
+        let sums = ages + lanes.broadcast((1 << self.stamp_bits) - age);
+        sums << (lanes.bits() - 1 - self.stamp_bits) & lanes.highs()
     }
 
     /// The stamp of what expires when a generation begins.
     pub(super) fn expired_with(&self, generation: u64) -> u16 {
         self.stamp(generation.wrapping_sub(u64::from(self.window) + 1))
+    }
+
+    /// Notes that a refresh is about to restamp a slot. The caller holds its stripe, and has read
+    /// the generation since.
+    pub(super) fn note_refresh(&self, now: u64) {
+        // Relaxed: who depends on it acquires the stripe. Most refreshes of a generation only read
+        // the line.
+        if self.refreshed.load(Relaxed) < now {
+            self.refreshed.fetch_max(now, Relaxed);
+        }
+    }
+
+    /// Returns whether a slot of the caller's stripe that is still visible may have been restamped.
+    /// The caller holds that stripe, and has read the generation since.
+    pub(super) fn has_refreshed(&self, now: u64) -> bool {
+        // Relaxed: as in `note_refresh`.
+        let refreshed = self.refreshed.load(Relaxed);
+        refreshed != 0 && now.saturating_sub(refreshed) <= self.window.into()
     }
 }
 
@@ -249,5 +353,24 @@ impl Clock for Generations {
 
     fn size_in_bytes(&self) -> usize {
         self.counts.size_in_bytes() + size_of_val(&*self.ghosts)
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use crate::table::{Payload, expiry::Aged};
+
+    /// A removal takes a restamped slot into account as long as one can be visible.
+    #[test]
+    fn a_refresh_is_remembered_for_a_window() {
+        const WINDOW: u32 = 5;
+        let clock = Aged::new(3, WINDOW, 10).clock(8, Some(16)).expect("memory");
+        assert!(!clock.has_refreshed(10));
+        for noted in [10, 12] {
+            clock.note_refresh(noted);
+            let last = noted + u64::from(WINDOW);
+            assert!((noted..=last).all(|now| clock.has_refreshed(now)));
+            assert!(!clock.has_refreshed(last + 1));
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Timekeeping: the writers of a table whose slots expire begin its generations, by a clock that
 //! the table has, and sweep it in small parts.
 //!
-//! `clock.rs` has the protocol of generations. This says which generation begins when, and which
+//! `mod.rs` has the protocol of generations. This says which generation begins when, and which
 //! call does the work. Let I be the interval, and w the window. The *start* of a write is its first
 //! reading of the clock. All readings are of one clock, which never goes back, and lags behind the
 //! time by at most `MAX_LAG`. So w × I is the time to live and this lag.

@@ -1,5 +1,5 @@
 //! The steps of tables whose slots expire, written once for tables of a fixed size and for those
-//! that grow: see `clock.rs`, which has the protocol.
+//! that grow: see `mod.rs`, which has the protocol.
 
 use super::{Clock, Generations};
 use crate::{
@@ -128,7 +128,7 @@ impl<S: Space<Payload = Aged>> Table<S> {
     /// knows most. Returns whether there was one.
     ///
     /// Also returns `false` if a newer copy knows more, and something was refreshed within the
-    /// window: that copy may be this item's. See "Refreshing" in `clock.rs`.
+    /// window: that copy may be this item's. See "Refreshing" in `mod.rs`.
     #[must_use]
     pub fn remove_of<L>(&self, item: S::Item, generation: u64) -> bool
     where
@@ -166,7 +166,7 @@ impl<S: Space<Payload = Aged>> Table<S> {
     }
 
     /// Adds a copy of an item, with the stamp of the present generation. If there is no room,
-    /// replaces the oldest slot in its two locations: see "Evicting" in `clock.rs`. Returns the
+    /// replaces the oldest slot in its two locations: see "Evicting" in `mod.rs`. Returns the
     /// generation, and whether a visible slot was replaced.
     pub fn insert_evicting<L>(&self, item: S::Item) -> (u64, bool)
     where

@@ -19,7 +19,8 @@ pub const MAX_BUCKETS: u64 = 1 << 32;
 
 /// A fingerprint and the two buckets that may hold it.
 ///
-/// In a table with values, the last bits of the fingerprint are a value: see `table/steps/values.rs`.
+/// In a table with values, the last bits of the fingerprint are a value: see
+/// `table/steps/values.rs`.
 ///
 /// [`Addressing::alt_bucket`] leads from each of the two buckets to the other. In a table of n
 /// buckets, both are the same bucket for about one item in n.

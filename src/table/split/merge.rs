@@ -1,8 +1,8 @@
 //! Merging: adding the slots of another table, all of them or none.
 //!
 //! As in a table of a fixed size, the other table is copied first, and then each slot of the copy
-//! is inserted while nothing else is held: see `table/steps/merge.rs`, also for the count of clears. The
-//! two tables have the same buckets at level 0, and may have grown differently.
+//! is inserted while nothing else is held: see `table/steps/merge.rs`, also for the count of
+//! clears. The two tables have the same buckets at level 0, and may have grown differently.
 //!
 //! # Slots that know less
 //!

@@ -67,7 +67,7 @@ impl<P: Payload> GrowingTable<P> {
             let paused = self.clock.pause();
             let stripes = self.stripes.lock_all();
             if let Some(size) = self.copy_into(&stripes, &mut copy.buckets) {
-                // After the words: see "Copies" in `table/expiry/clock.rs`.
+                // After the words: see "Copies" in `table/expiry/mod.rs`.
                 let (now, sweep) = self.clock_of_copy();
                 let (splits, ghosts) = (self.occupancy.splits(), self.ghosts_in(sweep.as_ref()));
                 // Before the lock of the schedule is taken.

@@ -175,7 +175,7 @@ impl<P: Payload> GrowingTable<P> {
                 acquire_fence();
                 let (now, sweep) = self.clock_of_copy();
                 let grown = self.grown_with(sweep.as_ref());
-                // Before the lock of the schedule is taken: see "Copies" in `table/expiry/clock.rs`.
+                // Before the lock of the schedule is taken: see "Copies" in `table/expiry/mod.rs`.
                 drop((stripes, paused));
                 return Some((grown, self.clock.read(now).zip(sweep), copy));
             }
