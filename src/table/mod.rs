@@ -193,35 +193,6 @@
 //! insert comes between the check and the addition of an `insert_unique`, it is ordered after the
 //! call.
 //!
-//! # Limits on copies
-//!
-//! With a limit n, an insert first executes a full fence. Then it counts the copies without the
-//! lock, in words that it reads as a lookup does. Let s be the number that it sees.
-//!
-//! 1. *s is at least n.* A half-done move may count twice, so the insert counts again under the
-//!    lock. It is refused only if there are n copies then. Otherwise it adds a copy.
-//! 2. *s is less than n, and the version changed.* Copies may have moved away from under the reads,
-//!    so the insert counts again. As for a lookup, another thread has made progress.
-//! 3. *s is less than n, and the version is unchanged.* The insert adds a copy.
-//!
-//! Suppose that k threads insert the item or its aliases. Then there are never more than n + k - 1
-//! copies. Assume that n + k copies are in the words, and consider the inserts that added them. (A
-//! copy that is moved remains the same copy. Copies in one bucket are alike, so we may choose which
-//! of them a removal takes: let it be one that is not among the n + k.) One of these inserts, x,
-//! executes its fence last. Each other thread executed, after each of its copies but the last, the
-//! fence of its next insert. That fence precedes the fence of x. So at least n of the copies, all
-//! but that of x and the last ones of k - 1 other threads, were added before x reads the words, and
-//! x sees them. It misses none that is moved meanwhile, for the reason that makes a lookup's miss
-//! correct: the clearing of the original would have changed the version. So s is at least n, and so
-//! is the count under the lock: x is refused, a contradiction.
-//!
-//! The same holds with sequences of inserts in place of threads, if in each sequence every insert
-//! happens before the next one. A single sequence never exceeds n. Without the fence, two threads
-//! may each add two copies to different buckets and see only their own.
-//!
-//! The inserts of a batch with a limit are made one after the other. Interleaved ones would all
-//! count before the first of them adds.
-//!
 //! # Copies of the table
 //!
 //! A snapshot or a clone copies all words while it holds all stripes. A thread that holds one

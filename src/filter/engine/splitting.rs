@@ -16,7 +16,10 @@ use crate::{
     filter::builder::Settings,
     table::{
         Bare, Hashes, Kernel, Merged, Payload, Stripes,
-        choice::growing::{Choice, Wanted, choose, doublings, rate},
+        choice::{
+            doublings::{doublings, rate},
+            growing::{Choice, Wanted, choose},
+        },
         for_each_in_stages,
         split::{GrowingSpace, GrowingTable, Item, Limits, Shrinking},
     },

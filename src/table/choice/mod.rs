@@ -2,6 +2,7 @@
 //! `choose` in `filter/engine/fixed.rs` compares the rates. Beside it, what tables of both kinds
 //! are sized by.
 
+pub(crate) mod doublings;
 pub(crate) mod growing;
 mod sizing;
 

@@ -7,7 +7,7 @@ mod shrink;
 pub(super) use occupancy::Occupancy;
 pub use shrink::Shrinking;
 
-use super::{GrowingSpace, Size};
+use super::{GrowingSpace, GrowingTable, Size};
 use crate::{
     sync::{Acquire, Relaxed},
     table::{Payload, choice::growing::FULL_LOAD},
@@ -64,5 +64,34 @@ impl<P: Payload> GrowingSpace<P> {
     pub fn set_max_bytes(&self, max_bytes: usize) {
         // Relaxed: a limit that publishes nothing.
         self.max_bytes.store(max_bytes as u64, Relaxed);
+    }
+}
+
+impl<P: Payload> GrowingTable<P> {
+    /// Sets the size of a table that is not shared. The levels of its words must be those that
+    /// follow from the size.
+    pub(super) fn set_size(&mut self, size: Size) {
+        let hint = self.hint_for(size);
+        self.size.set(size.pack());
+        self.hint.set(hint.pack());
+    }
+
+    /// The bytes of the next step in which the table uses more memory, without regard to the limit
+    /// on bytes. `None` if the table cannot grow any further.
+    #[must_use]
+    pub fn next_growth(&self) -> Option<usize> {
+        let size = self.size();
+        let end = self.growth.buckets(size);
+        if self.check_level(size.level).is_err() || end >= self.limits.buckets {
+            return None;
+        }
+        // The first bucket from the end on that is not committed.
+        let next = self
+            .buckets
+            .committed()
+            .fold(end, |next, chunk| if chunk.contains(&next) { chunk.end } else { next });
+        // If none is left, the last buckets that may be split need no more memory.
+        let next = next..(next + 1).min(self.limits.buckets);
+        Some(self.buckets.bytes_to_commit(next))
     }
 }
