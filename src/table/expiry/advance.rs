@@ -1,10 +1,7 @@
 //! Sweeps, and the beginning of generations: see `mod.rs`, which has the protocol.
 
-use super::{Aged, Clock, Generations};
-use crate::{
-    sync::{Acquire, Relaxed, Release},
-    table::{Space, Table, Words},
-};
+use super::{Aged, Clock, Generations, Space, Table, Words};
+use crate::sync::{Acquire, Relaxed, Release};
 
 /// Number of buckets that are swept before the lock is released for a moment.
 const CHUNK: u64 = if cfg!(any(loom, shuttle)) { 1 } else { 1024 };

@@ -9,11 +9,11 @@ use super::{
     keeper::Keeper,
     schedule::{ClockState, Schedule},
     stamp_counts::StampCounts,
+    try_boxed,
 };
 use crate::{
     bucket::Lanes,
     sync::{Acquire, Lock, Relaxed, Release, Tally, Word},
-    table::try_boxed,
 };
 
 /// Largest number of bits of a stamp.
@@ -111,7 +111,7 @@ impl Generations {
 
     /// Least nanoseconds of a generation, or zero if none is ever due.
     pub(crate) fn interval(&self) -> u64 {
-        self.schedule.interval()
+        self.schedule.interval
     }
 
     /// The current generation, at the start of a lookup or an insert.
@@ -282,7 +282,7 @@ impl Clock for Generations {
         let state = self.schedule.read(self.window, generation);
         let Some(keeper) = &self.keeper else { return Some(state) };
         let elapsed = keeper.elapsed(state.interval);
-        Some(ClockState { time: Some(keeper.time()), elapsed, ..state })
+        Some(ClockState { time: Some(keeper.time), elapsed, ..state })
     }
 
     fn pause(&self) -> impl Sized + '_ {
@@ -358,7 +358,7 @@ impl Clock for Generations {
 
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests {
-    use crate::table::{Payload, expiry::Aged};
+    use crate::table::{Aged, Payload};
 
     /// A removal takes a restamped slot into account as long as one can be visible.
     #[test]

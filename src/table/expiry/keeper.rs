@@ -104,11 +104,8 @@
 //! stripe or with this lock, for a `clear` of a table of a fixed size, and again and again for a
 //! `tick` that has much to sweep.
 
-use super::{Aged, Clock as _, ClockState, Generations, MAX_LAG, TimeSource};
-use crate::{
-    sync::{Acquire, Lock, Relaxed, Release, Word},
-    table::{Space, Table, Words},
-};
+use super::{Aged, Clock as _, ClockState, Generations, MAX_LAG, Space, Table, TimeSource, Words};
+use crate::sync::{Acquire, Lock, Relaxed, Release, Word};
 
 /// Largest number of buckets that a write sweeps: about 20 µs, if each of them is written.
 const CHUNK: u64 = if cfg!(any(loom, shuttle)) { 1 } else { 1024 };
@@ -119,7 +116,7 @@ const ITEMS_PER_PART: usize = if cfg!(any(loom, shuttle)) { 1 } else { 64 };
 /// When the next generation is due, by the clock of the table.
 #[derive(Debug)]
 pub struct Keeper {
-    time: TimeSource,
+    pub(super) time: TimeSource,
     lock: Lock,
     /// When there is something to do: at `due`, or earlier if there is something to sweep. Holders
     /// of `lock` write this and what follows.
@@ -137,11 +134,6 @@ impl Keeper {
         let due = now.saturating_add(state.interval - state.elapsed);
         let [next, due, late] = [now, due, 0].map(Word::new);
         Self { time, lock: Lock::new(), next, due, late }
-    }
-
-    /// The clock.
-    pub(super) fn time(&self) -> TimeSource {
-        self.time
     }
 
     /// The time of the present generation that has passed, for a copy that is in this generation or

@@ -215,3 +215,9 @@ pub(crate) use schedule::MAX_READING;
 pub use schedule::{ClockState, TimeSource};
 pub use steps::Aged;
 pub(crate) use system_time::MAX_LAG;
+
+use super::{
+    Payload, Seen, ShardedCounter, Space, Table, Words,
+    space::{MarkedSlot, marked},
+    try_boxed,
+};

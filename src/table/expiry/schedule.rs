@@ -110,7 +110,7 @@ impl ClockState {
 #[derive(Debug)]
 pub(super) struct Schedule {
     /// As in [`ClockState`].
-    interval: u64,
+    pub(super) interval: u64,
     /// The number of counted readings. Written under the lock.
     readings: Word,
     counting: Lock,
@@ -139,11 +139,6 @@ impl Schedule {
             elapsed: Word::new(state.elapsed),
             latest: Word::new(state.latest),
         }
-    }
-
-    /// As in [`ClockState`].
-    pub(super) fn interval(&self) -> u64 {
-        self.interval
     }
 
     /// Returns the number of counted readings, before the clock is read.

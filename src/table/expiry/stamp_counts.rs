@@ -2,10 +2,8 @@
 
 use alloc::boxed::Box;
 
-use crate::{
-    sync::{Tally, number_of_this_thread},
-    table::{ShardedCounter, try_boxed},
-};
+use super::{ShardedCounter, try_boxed};
+use crate::sync::{Tally, number_of_this_thread};
 
 /// Stamps whose counters share two cache lines.
 const STAMPS_PER_LINE: usize = 16;

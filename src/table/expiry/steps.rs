@@ -1,15 +1,8 @@
 //! The steps of tables whose slots expire, written once for tables of a fixed size and for those
 //! that grow: see `mod.rs`, which has the protocol.
 
-use super::{Clock, Generations};
-use crate::{
-    InsertError,
-    bucket::BucketLayout,
-    table::{
-        Payload, Space, Table, Words,
-        space::{MarkedSlot, Seen, marked},
-    },
-};
+use super::{Clock, Generations, MarkedSlot, Payload, Seen, Space, Table, Words, marked};
+use crate::{InsertError, bucket::BucketLayout};
 
 /// The payload of tables whose values are stamps: see [`Generations`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

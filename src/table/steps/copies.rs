@@ -42,11 +42,8 @@
 //! The inserts of a batch with a limit are made one after the other. Interleaved ones would all
 //! count before the first of them adds.
 
-use crate::{
-    InsertError,
-    sync::full_fence,
-    table::{Clock, Seen, Space, StripeGuard, Table, Words},
-};
+use super::{Clock, Seen, Space, StripeGuard, Table, Words};
+use crate::{InsertError, sync::full_fence};
 
 impl<S: Space> Table<S> {
     /// Counts the slots that match an item, with any value. If slots expire, counts visible ones.

@@ -2,10 +2,10 @@
 
 use core::hint::select_unpredictable;
 
+use super::{Attempts, Clock, Seen, Space, StripeGuard, Table, Words};
 use crate::{
     InsertError,
     sync::{Relaxed, Release},
-    table::{Attempts, Clock, Seen, Space, StripeGuard, Table, Words},
 };
 
 /// The outcome of adding an item under its lock if it is absent.

@@ -1,6 +1,6 @@
 //! Lookups: read the version, the words of both locations, and the version again.
 
-use crate::table::{Seen, Space, Stripe, Table, Words, stripes::Version};
+use super::{Seen, Space, Stripe, Table, Version, Words};
 
 /// The version that a thread read before the words of an item.
 #[derive(Clone, Copy, Debug)]

@@ -10,3 +10,9 @@ mod values;
 
 pub use merge::{MergeRefusal, Merged};
 pub use values::{Candidates, Valued};
+
+use super::{
+    Attempts, Clock, KeyProbe, Payload, Seen, Space, Stripe, StripeGuard, Table, Words,
+    space::marked, stripes::Version,
+};
+use remove::Gone;

@@ -1,10 +1,7 @@
 //! Relocation: a slot moves to the other side of its item.
 
-use super::remove::Gone;
-use crate::{
-    sync::{Relaxed, Release},
-    table::{Clock, Seen, Space, StripeGuard, Table, Words},
-};
+use super::{Clock, Gone, Seen, Space, StripeGuard, Table, Words};
+use crate::sync::{Relaxed, Release};
 
 impl<S: Space> Table<S> {
     /// Moves a slot to its other side, and stores what comes in in the slot that it leaves. Returns

@@ -1,9 +1,7 @@
 //! Removal, replacement of a value, and the step that clears a slot, which moves use too.
 
-use crate::{
-    sync::{Relaxed, Release},
-    table::{Seen, Space, StripeGuard, Table, Words},
-};
+use super::{Seen, Space, StripeGuard, Table, Words};
+use crate::sync::{Relaxed, Release};
 
 /// Why a slot was not changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

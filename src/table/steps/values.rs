@@ -74,10 +74,8 @@
 //! argument for limits holds for keys. `get_or_insert` decides under the lock, as `insert_unique`
 //! does. If it compared the values too, two calls with different values would both add the item.
 
-use crate::{
-    bucket::BucketLayout,
-    table::{KeyProbe, Payload, Space, Table, Words, space::marked},
-};
+use super::{KeyProbe, Payload, Space, Table, Words, marked};
+use crate::bucket::BucketLayout;
 
 /// The payload of tables with values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,9 @@
 mod relocate;
 mod search;
 
-use super::{GrowingTable, Item, Payload};
+use super::{
+    Clock, GrowingTable, Item, Payload, Place, Seen, Side, Size, Space, StripeGuard, address::mask,
+};
 use crate::{InsertError, bucket::GrowingLayout, table::stats::RelocationCount};
 #[cfg(guira_vectors)]
 pub(in crate::table) use search::{Neighbours, Root};

@@ -1,13 +1,9 @@
 //! Relocation in a table that grows: what a move clears if its bucket is split meanwhile.
 
-use super::Victim;
+use super::{Clock, GrowingTable, Payload, Place, Side, StripeGuard, Victim};
 use crate::{
     bucket::{Code, GrowingLayout, leveled::level},
     sync::{Acquire, Relaxed, Release},
-    table::{
-        Clock, Payload, StripeGuard,
-        split::{GrowingTable, Place, Side},
-    },
 };
 
 impl<P: Payload> GrowingTable<P> {

@@ -5,16 +5,14 @@ use core::iter::successors;
 
 use arrayvec::ArrayVec;
 
+use super::{
+    Clock, GrowingTable, Item, Payload, Place, RelocationCount, Seen, Side, Size, Space, mask,
+};
 #[cfg(guira_vectors)]
 use crate::table::kernels::{has_neighbours, neighbours};
 use crate::{
     bucket::{GrowingLayout, leveled::level},
     sync::{Acquire, Word},
-    table::{
-        Clock, Payload, Seen, Space,
-        split::{GrowingTable, Item, Place, Side, Size, address::mask},
-        stats::RelocationCount,
-    },
 };
 
 /// Largest number of buckets whose slots are followed to their other sides.

@@ -9,9 +9,9 @@
 //! are beyond the end of the table. Their numbers, in ascending order, tell which word is whose.
 
 #[cfg(feature = "std")]
-use super::Grown;
+use super::{Grown, Size};
 #[cfg(feature = "std")]
-use crate::{bucket::leveled::level, table::split::Size};
+use crate::bucket::leveled::level;
 
 /// The image of a table. Places in it are counted in words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

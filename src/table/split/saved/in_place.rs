@@ -1,15 +1,13 @@
 //! Lookups in the image of a table, which perhaps this library did not write.
 
 #[cfg(guira_in_place)]
-use super::Grown;
+use super::{GrowingTable, Grown};
+use super::{GrowingSpace, Payload};
+use crate::sync::Word;
 #[cfg(guira_in_place)]
 use crate::{
     bucket::GrowingLayout,
-    table::{Borrowed, GrowingBuckets, split::GrowingTable},
-};
-use crate::{
-    sync::Word,
-    table::{Payload, split::GrowingSpace},
+    table::{Borrowed, GrowingBuckets},
 };
 
 #[cfg(guira_in_place)]

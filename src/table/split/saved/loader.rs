@@ -6,17 +6,13 @@ use core::{mem, ops::Range};
 use wide::bytemuck::cast_slice_mut;
 
 use super::{
-    Grown,
+    GrowingTable, Grown, Occupied, Payload, SweepState,
     image::{Image, Known},
-    signed,
+    signed, touched_words,
 };
 use crate::{
     bucket::GrowingLayout,
-    table::{
-        ClockState, GrowingBuckets, LOADED_CHUNK, LoaderMemory, Payload, SweepState,
-        memory::touched_words,
-        split::{GrowingTable, whole::Occupied},
-    },
+    table::{ClockState, GrowingBuckets, LOADED_CHUNK, LoaderMemory},
 };
 
 /// Bytes of a word.

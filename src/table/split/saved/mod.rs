@@ -15,13 +15,13 @@ use image::Known;
 pub use loader::ImageLoader;
 
 use super::{
-    GrowingTable, Limits, Size,
+    GrowingSpace, GrowingTable, Limits, Payload, Size,
     whole::{Occupied, SLACK},
 };
 use crate::{
     bucket::leveled::{MAX_LEVEL, level},
     sync::{Relaxed, acquire_fence, load_all},
-    table::{Clock, ClockAndSweep, Payload, SweepState, memory::touched_words},
+    table::{Clock, ClockAndSweep, SweepState, memory::touched_words},
 };
 
 /// A table that grows, without its words. Those are where `image.rs` says.

@@ -1,5 +1,6 @@
 //! Growth: when buckets are split, by whom, and the split itself.
 
+use super::{Clock, GrowingTable, Payload, Size};
 use crate::{
     InsertError,
     bucket::{
@@ -7,10 +8,6 @@ use crate::{
         leveled::{MAX_LEVEL, level},
     },
     sync::{AcqRel, Acquire, Relaxed, Release},
-    table::{
-        Clock, Payload,
-        split::{GrowingTable, Size},
-    },
 };
 
 /// Number of neighbouring buckets that are split under one lock: those of a cache line.

@@ -7,10 +7,10 @@ mod shrink;
 pub(super) use occupancy::Occupancy;
 pub use shrink::Shrinking;
 
-use super::{GrowingSpace, GrowingTable, Size};
+use super::{Clock, GrowingSpace, GrowingTable, Payload, Place, Seen, Size, room::Victim};
 use crate::{
     sync::{Acquire, Relaxed},
-    table::{Payload, choice::growing::FULL_LOAD},
+    table::{ShardedCounter, choice::growing::FULL_LOAD, try_boxed},
 };
 
 /// What limits a table that grows.

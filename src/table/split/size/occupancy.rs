@@ -4,10 +4,8 @@ use alloc::boxed::Box;
 
 use crossbeam_utils::CachePadded;
 
-use crate::{
-    sync::{Tally, number_of_this_thread},
-    table::{ShardedCounter, try_boxed},
-};
+use super::{ShardedCounter, try_boxed};
+use crate::sync::{Tally, number_of_this_thread};
 
 /// Number of inserts between two checks of whether the table must grow. A thread counts as many
 /// for itself before it adds them to the sum, which all threads read.

@@ -8,17 +8,13 @@
 
 use arrayvec::ArrayVec;
 
+use super::{Clock, FULL_LOAD, GrowingTable, Payload, Place, Seen, Size, Victim};
 use crate::{
     bucket::{
         GrowingLayout,
         leveled::{empty, level},
     },
     sync::{Relaxed, Word},
-    table::{
-        Clock, Payload, Seen,
-        choice::growing::FULL_LOAD,
-        split::{GrowingTable, Place, Size, room::Victim},
-    },
 };
 
 /// Buckets beyond the end of the table that are looked at in the time of a step.
