@@ -3,7 +3,7 @@
 
 use guira::{
     CuckooFilter, CuckooMap, Hashed, Layout,
-    raw::{Addressing, BucketLayout, FixedTable as Buckets, Plain, SemiSorted},
+    raw::{Addressing, Bare, BucketLayout, FixedTable as Buckets, Plain, SemiSorted},
 };
 use guira_harness::table::Table;
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
@@ -23,7 +23,7 @@ fn sized_layouts() -> impl Iterator<Item = Layout> {
 
 /// Inserts random items into a new table until it refuses one. Returns how many it holds.
 fn items_until_full<L: BucketLayout>(buckets: u64, rng: &mut SmallRng) -> u64 {
-    let table = Buckets::new(Addressing::new(buckets), true).expect("memory");
+    let table = Buckets::new(Addressing::new(buckets, Bare), true).expect("memory");
     let mut items = 0;
     while table.insert::<L>(table.addressing().pair::<L>(rng.random())).is_ok() {
         items += 1;

@@ -75,7 +75,7 @@ where
         let memory = (settings.reserve, settings.huge_pages);
         let clock = settings.new_clock();
         let table = with_growing_layout!(layout, L => {
-            GrowingTable::holding::<L>(P::of(layout, clock), first_buckets, limits, stripes, memory)
+            GrowingTable::new::<L>(P::of(layout, clock), first_buckets, limits, stripes, memory)
         });
         let mut table = table.ok_or(BuildError::OutOfMemory { bytes })?;
         table.set_clock(clock);

@@ -49,24 +49,13 @@ pub struct Addressing<P = Bare> {
     payload: P,
 }
 
-impl Addressing {
-    /// The addressing of a table whose slots hold fingerprints alone.
-    ///
-    /// # Panics
-    /// If `buckets` is not in `1 ..= MAX_BUCKETS`.
-    #[must_use]
-    pub fn new(buckets: u64) -> Self {
-        Self::holding(buckets, Bare)
-    }
-}
-
 impl<P: Payload> Addressing<P> {
     /// The addressing of a table with this payload.
     ///
     /// # Panics
     /// If `buckets` is not in `1 ..= MAX_BUCKETS`.
     #[must_use]
-    pub fn holding(buckets: u64, payload: P) -> Self {
+    pub fn new(buckets: u64, payload: P) -> Self {
         assert!((1..=MAX_BUCKETS).contains(&buckets), "1 to 2^32 buckets, not {buckets}");
         Self { buckets, payload }
     }

@@ -237,24 +237,11 @@ pub struct GrowingSpace<P = Bare> {
 /// A table that grows.
 pub type GrowingTable<P = Bare> = Table<GrowingSpace<P>>;
 
-impl GrowingTable {
-    /// As [`holding`](Self::holding), of a table without values.
-    #[must_use]
-    pub fn new<L: GrowingLayout>(
-        first: u64,
-        limits: Limits,
-        stripes: usize,
-        memory: (bool, bool),
-    ) -> Option<Self> {
-        Self::holding::<L>(Bare, first, limits, stripes, memory)
-    }
-}
-
 impl<P: Payload> GrowingTable<P> {
     /// Returns an empty table, or `None` if the system refuses the memory. With `reserve`, address
     /// space is reserved for all buckets that there may ever be, if the system can do that.
     #[must_use]
-    pub fn holding<L: GrowingLayout>(
+    pub fn new<L: GrowingLayout>(
         payload: P,
         first: u64,
         limits: Limits,
@@ -266,7 +253,7 @@ impl<P: Payload> GrowingTable<P> {
         Self::with_buckets::<L>(payload, first, buckets, limits, stripes, memory)
     }
 
-    /// As [`holding`](Self::holding), with these buckets. Those of the first size may not be
+    /// As [`new`](Self::new), with these buckets. Those of the first size may not be
     /// committed yet.
     fn with_buckets<L: GrowingLayout>(
         payload: P,
@@ -279,7 +266,7 @@ impl<P: Payload> GrowingTable<P> {
         let start = || CachePadded::new(Word::new(Size { level: 0, split: 0 }.pack()));
         let clock = payload.clock(stripes, Some(first))?;
         let space = GrowingSpace {
-            growth: Growth::holding::<L>(first, payload)?,
+            growth: Growth::new::<L>(first, payload)?,
             buckets,
             limits,
             memory,

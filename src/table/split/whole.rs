@@ -57,7 +57,7 @@ impl<P: Payload> GrowingTable<P> {
     pub fn try_clone<L: GrowingLayout>(&self) -> Option<(Self, u64)> {
         let GrowingSpace { limits, memory, .. } = self.space;
         let (payload, first) = (self.growth.payload(), self.growth.first());
-        let mut copy = Self::holding::<L>(payload, first, limits, self.stripes(), memory)?;
+        let mut copy = Self::new::<L>(payload, first, limits, self.stripes(), memory)?;
         // Relaxed: a limit that publishes nothing.
         copy.max_bytes.set(self.max_bytes.load(Relaxed));
         let (mut touched, mut slack) = (0, 0);

@@ -1,8 +1,8 @@
 //! Lookups in the image of a table, which perhaps this library did not write.
 
+use super::{GrowingSpace, Payload};
 #[cfg(guira_in_place)]
 use super::{GrowingTable, Grown};
-use super::{GrowingSpace, Payload};
 use crate::sync::Word;
 #[cfg(guira_in_place)]
 use crate::{
