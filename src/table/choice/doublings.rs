@@ -1,5 +1,4 @@
-//! What doublings cost a table that grows: the false-positive rate, ghosts, and the bits that an item
-//! takes.
+//! What doublings cost a table that grows: its false-positive rate, ghosts, and bits per item.
 
 use super::growing::{FULL_LOAD, target_load};
 use crate::Layout;

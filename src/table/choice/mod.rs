@@ -1,6 +1,5 @@
-//! From a target false-positive rate to a layout: one order of preference for every filter.
-//! `choose` in `filter/engine/fixed.rs` compares the rates. Beside it, what tables of both kinds
-//! are sized by.
+//! From what the user wants to a layout and a number of buckets. Here: the order of preference of
+//! layouts that do not grow. `choose` in `filter/engine/fixed.rs` compares their rates.
 
 pub(crate) mod doublings;
 pub(crate) mod growing;

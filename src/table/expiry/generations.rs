@@ -1,4 +1,4 @@
-//! The clock of generations, and what it does for the steps of every table.
+//! The clock of generations: what it counts, and what it does for the steps of every table.
 
 use alloc::boxed::Box;
 

@@ -1,9 +1,9 @@
 //! Expiry and its protocol: slots have ages, and the table has a clock that counts generations.
 //!
 //! This extends the protocol of a [`table`](crate::table) with values, and uses its terms. What is
-//! particular to a table that grows is in `table/split/expiry.rs`. The
-//! value of a slot is its *stamp*: the generation g of its insert or refresh, modulo
-//! `M = 2^stamp_bits`. (`insert_for` takes an earlier generation, so that the slot expires sooner.)
+//! particular to a table that grows is in `table/split/expiry.rs`. The value of a slot is its
+//! *stamp*: the generation g of its insert or refresh, modulo `M = 2^stamp_bits`. (`insert_for`
+//! takes an earlier generation, so that the slot expires sooner.)
 //!
 //! ```text
 //!               visible                           expired                     spared
