@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use common::{for_every_layout, rng, scaled};
 use guira::raw::{
-    Addressing, BucketLayout, Fingerprint, FixedTable, MAX_BUCKETS, Pair, Payload, Plain, mix,
+    Addressing, Bare, BucketLayout, Fingerprint, FixedTable, MAX_BUCKETS, Pair, Payload, Plain, mix,
 };
 use rand::RngExt;
 
@@ -40,7 +40,7 @@ fn check_involution(addressing: &Addressing<impl Payload>, value: u32, bucket: u
 fn alt_bucket_is_an_involution_in_small_tables() {
     let mut rng = rng(1);
     for buckets in 1..=200 {
-        let addressing = Addressing::new(buckets);
+        let addressing = Addressing::new(buckets, Bare);
         for bucket in 0..buckets as u32 {
             let random = [(); 8].map(|()| rng.random_range(1..=u32::MAX >> 1));
             for value in (1..=16).chain([254, 255, 1023, 4095, 65_535]).chain(random) {
@@ -54,7 +54,7 @@ fn alt_bucket_is_an_involution_in_small_tables() {
 fn alt_bucket_is_an_involution_in_large_tables() {
     let mut rng = rng(2);
     for buckets in LARGE {
-        let addressing = Addressing::new(buckets);
+        let addressing = Addressing::new(buckets, Bare);
         let last = (buckets - 1) as u32;
         for value in (1..=300).chain([4095, 65_535, u32::MAX >> 1]) {
             for bucket in [0, 1, last / 2, last / 2 + 1, last - 1, last] {
@@ -70,7 +70,7 @@ fn alt_bucket_is_an_involution_in_large_tables() {
 fn check_pairs<L: BucketLayout>() {
     let mut rng = rng(3);
     for buckets in [1, 2, 3, 7, 8].into_iter().chain(LARGE) {
-        let addressing = Addressing::new(buckets);
+        let addressing = Addressing::new(buckets, Bare);
         let edges = [0, 1, u64::MAX, 1 << 63, u64::from(u32::MAX)];
         let random = [(); 500].map(|()| rng.random());
         for mixed in edges.into_iter().chain(random) {
@@ -93,13 +93,13 @@ fn pairs_are_in_the_table() {
 #[test]
 #[should_panic(expected = "1 to 2^32 buckets")]
 fn no_bucket_is_too_few() {
-    let _ = Addressing::new(0);
+    let _ = Addressing::new(0, Bare);
 }
 
 #[test]
 #[should_panic(expected = "1 to 2^32 buckets")]
 fn more_than_2_to_the_32_buckets_are_too_many() {
-    let _ = Addressing::new(MAX_BUCKETS + 1);
+    let _ = Addressing::new(MAX_BUCKETS + 1, Bare);
 }
 
 /// Checks counts whose expectations are equal: chi-square within six standard deviations of its
@@ -119,7 +119,7 @@ fn check_even(what: &str, counts: &[u32]) {
 #[test]
 fn every_part_of_a_pair_is_even() {
     let mut rng = rng(4);
-    let addressing = Addressing::new(1_000);
+    let addressing = Addressing::new(1_000, Bare);
     let mut fingerprints = vec![0; 255];
     let mut buckets = [vec![0; 1_000], vec![0; 1_000]];
     let mut joint = vec![0; 256];
@@ -144,7 +144,7 @@ fn every_part_of_a_pair_is_even() {
 fn distances_are_even() {
     let mut rng = rng(5);
     for buckets in [64_u32, 100] {
-        let addressing = Addressing::new(buckets.into());
+        let addressing = Addressing::new(buckets.into(), Bare);
         let mut distances = vec![0; buckets as usize];
         for _ in 0..scaled(100_000, 1_000_000) {
             let [first, second] = addressing.pair::<Plain<4, 16>>(rng.random()).buckets;
@@ -164,7 +164,7 @@ fn distances_are_even() {
 /// fingerprints. If `t` were linear in the fingerprint, they would lead to about 500.
 #[test]
 fn two_relocations_reach_many_buckets() {
-    let addressing = Addressing::new(1 << 20);
+    let addressing = Addressing::new(1 << 20, Bare);
     let next = |value, bucket| addressing.alt_bucket(Fingerprint::new(value), bucket);
     let reached: HashSet<u32> = (1..=255)
         .flat_map(|first| (1..=255).map(move |second| (first, second)))
@@ -202,7 +202,7 @@ fn shapes() -> Vec<Shape> {
 /// rate of false positives among the keys that follow.
 fn outcome<L: BucketLayout>(seed: u64, queries: u64, key: &dyn Fn(u64) -> u64) -> (f64, f64) {
     const BUCKETS: u64 = 3_000;
-    let table = FixedTable::new(Addressing::new(BUCKETS), false).expect("a small table");
+    let table = FixedTable::new(Addressing::new(BUCKETS, Bare), false).expect("a small table");
     let mixing_seed = rng(seed).random();
     let pair = |index| table.addressing().pair::<L>(mix(key(index), mixing_seed));
     let slots = BUCKETS * u64::from(L::SLOTS);

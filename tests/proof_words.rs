@@ -7,8 +7,8 @@
 use std::collections::BTreeSet;
 
 use guira::raw::{
-    BucketLayout, Code, Fingerprint, FixedSpace, GrowingLayout, GrowingSpace, Growth, Leveled,
-    Place, Plain, Side, Size, Space, Words, level,
+    Bare, BucketLayout, Code, Fingerprint, FixedSpace, GrowingLayout, GrowingSpace, Growth,
+    Leveled, Place, Plain, Side, Size, Space, Words, level,
 };
 
 /// How the proof divides words, and its number of buckets at level 0 and of levels.
@@ -63,7 +63,7 @@ fn growing<L: GrowingLayout>(numbers: &Numbers, case: &Case) -> Results {
     let extension = (1 << numbers.top) | known;
     let code = Code { core, extension };
     let start = (location % numbers.first) as u32;
-    let growth = Growth::new::<L>(numbers.first).expect("a small table");
+    let growth = Growth::new::<L>(numbers.first, Bare).expect("a small table");
     let Place { bucket, .. } =
         growth.place_of_item(Side { start, code }, Size { level: at, split: 0 });
     let slot = L::encode(code, at, 0);

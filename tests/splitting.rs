@@ -12,7 +12,8 @@ use common::{for_every_growing_layout, rng};
 use guira::{
     InsertError, Shrinking,
     raw::{
-        Aged, Code, GrowingLayout, GrowingTable, Item, Leveled, Limits, Payload, Place, Side, mix,
+        Aged, Bare, Code, GrowingLayout, GrowingTable, Item, Leveled, Limits, Payload, Place, Side,
+        mix,
     },
 };
 use rand::RngExt;
@@ -34,7 +35,7 @@ struct Held<L> {
 impl<L: GrowingLayout> Held<L> {
     fn new(first: u64, buckets: u64) -> Self {
         let limits = Limits { buckets, load: LOAD };
-        let table = GrowingTable::new::<L>(first, limits, 64, (true, false));
+        let table = GrowingTable::new::<L>(Bare, first, limits, 64, (true, false));
         Self { table: table.expect("a small table"), keys: Vec::new(), layout: PhantomData }
     }
 
@@ -166,7 +167,7 @@ fn a_removal_after_the_refresh_of_a_false_positive_takes_nothing() {
     const WINDOW: u32 = 13;
     let limits = Limits { buckets: 512, load: 256 };
     let aged = Aged::new(4, WINDOW, u64::from(WINDOW));
-    let table = GrowingTable::<Aged>::holding::<L>(aged, 16, limits, 8, (false, false));
+    let table = GrowingTable::<Aged>::new::<L>(aged, 16, limits, 8, (false, false));
     let table = table.expect("memory");
     // The first eight buckets are at level 1, the others at level 0.
     assert!(table.split_one::<L>());
@@ -196,7 +197,7 @@ fn a_removal_after_the_refresh_of_a_false_positive_takes_nothing() {
 fn a_child_that_cannot_be_given_up_keeps_its_memory() {
     for bucket in 1..256 {
         let limits = Limits { buckets: 1_024, load: 256 };
-        let table = GrowingTable::new::<Two>(256, limits, 8, (false, false));
+        let table = GrowingTable::new::<Two>(Bare, 256, limits, 8, (false, false));
         let mut table = table.expect("memory");
         assert_eq!(table.split_early::<Two>(Place { bucket, level: 0 }), Ok(true));
         let of = |core, bits| item_of::<_, Two>(&table, core, bucket, bits);

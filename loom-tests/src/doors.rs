@@ -90,7 +90,7 @@ macro_rules! tiny {
     )*) => {$(
         impl Tiny for Filter<$contents, Fixed> {
             fn limited(max_copies: Option<NonZero<u8>>) -> Self {
-                let table = FixedTable::new(Addressing::holding(2, $payload), false);
+                let table = FixedTable::new(Addressing::new(2, $payload), false);
                 let table = table.expect("memory for a few words");
                 Self::around(table, $fixed, $clock, max_copies)
             }
@@ -130,7 +130,7 @@ macro_rules! tiny {
         impl Tiny for Filter<$contents, Growing> {
             fn limited(max_copies: Option<NonZero<u8>>) -> Self {
                 let limits = Limits { buckets: 4, load: 256 };
-                let table = GrowingTable::holding::<S>($payload, 2, limits, 2, (false, false));
+                let table = GrowingTable::new::<S>($payload, 2, limits, 2, (false, false));
                 let table = table.expect("memory for a few words");
                 Self::around(table, $growing, $clock, max_copies)
             }

@@ -26,7 +26,7 @@ pub fn aging() -> Arc<Aging> {
 }
 
 fn new() -> Aging {
-    let addressing = Addressing::holding(2, Aged::new(STAMP_BITS, WINDOW, START));
+    let addressing = Addressing::new(2, Aged::new(STAMP_BITS, WINDOW, START));
     FixedTable::new(addressing, false).expect("memory for a few words")
 }
 

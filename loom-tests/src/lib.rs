@@ -19,7 +19,7 @@ use std::{
     },
 };
 
-use guira::raw::{Addressing, BucketLayout, Fingerprint, FixedTable, Move, Pair};
+use guira::raw::{Addressing, Bare, BucketLayout, Fingerprint, FixedTable, Move, Pair};
 use loom::{cell::UnsafeCell, thread::JoinHandle};
 
 #[cfg(not(feature = "semi-sorted"))]
@@ -412,7 +412,7 @@ impl Mark {
 /// If there is no memory.
 #[must_use]
 pub fn table(buckets: u64) -> FixedTable {
-    FixedTable::new(Addressing::new(buckets), false).expect("memory for a few words")
+    FixedTable::new(Addressing::new(buckets, Bare), false).expect("memory for a few words")
 }
 
 /// Returns the `nth` fingerprint of a stripe whose alternate bucket, from `bucket`, is `alternate`.

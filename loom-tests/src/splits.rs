@@ -4,7 +4,7 @@
 //! round bucket b is split into b and b + 4.
 
 use guira::raw::{
-    ClockState, Code, GrowingLayout, GrowingTable, Grown, ImageLoader, Item, Leveled, Limits,
+    Bare, ClockState, Code, GrowingLayout, GrowingTable, Grown, ImageLoader, Item, Leveled, Limits,
     Payload, Place, Side, Size, SweepState, Valued,
 };
 use loom::{sync::Arc, thread::JoinHandle};
@@ -42,7 +42,7 @@ pub fn table(first: u64, max: u64) -> Arc<GrowingTable> {
 #[must_use]
 pub fn with_load(first: u64, max: u64, load: u32) -> Arc<GrowingTable> {
     let limits = Limits { buckets: max, load };
-    let table = GrowingTable::new::<S>(first, limits, 2, (false, false));
+    let table = GrowingTable::new::<S>(Bare, first, limits, 2, (false, false));
     Arc::new(table.expect("memory for a few words"))
 }
 
@@ -79,7 +79,7 @@ pub type Map = GrowingTable<Valued>;
 #[must_use]
 pub fn map() -> Arc<Map> {
     let limits = Limits { buckets: 4, load: 1024 };
-    let map = Map::holding::<S>(Valued::new(4), 2, limits, 2, (false, false));
+    let map = Map::new::<S>(Valued::new(4), 2, limits, 2, (false, false));
     Arc::new(map.expect("memory for a few words"))
 }
 

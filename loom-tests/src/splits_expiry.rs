@@ -41,7 +41,7 @@ pub fn aging_longer(max: u64) -> Arc<Aging> {
 }
 
 fn new(aged: Aged, first: u64, limits: Limits) -> Arc<Aging> {
-    let table = Aging::holding::<S>(aged, first, limits, 2, (false, false));
+    let table = Aging::new::<S>(aged, first, limits, 2, (false, false));
     Arc::new(table.expect("memory for a few words"))
 }
 

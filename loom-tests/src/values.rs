@@ -18,7 +18,7 @@ const VALUE_BITS: u32 = 8;
 /// If there is no memory.
 #[must_use]
 pub fn map() -> Arc<Map> {
-    let addressing = Addressing::holding(2, Valued::new(VALUE_BITS));
+    let addressing = Addressing::new(2, Valued::new(VALUE_BITS));
     Arc::new(FixedTable::new(addressing, false).expect("memory for a few words"))
 }
 

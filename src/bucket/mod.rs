@@ -10,6 +10,7 @@ mod layout;
 pub(crate) mod leveled;
 pub(crate) mod nibbles;
 mod plain;
+mod rates;
 mod semi_sorted;
 mod swar;
 

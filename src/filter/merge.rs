@@ -5,7 +5,7 @@ use core::hash::BuildHasher;
 use super::{
     Filter,
     engine::{Engine, bytes_of},
-    hasher_check::hasher_check,
+    hasher::hasher_check,
     kind::{Growth, Permanent},
 };
 use crate::{

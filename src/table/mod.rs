@@ -25,13 +25,13 @@
 //!   same pair are *aliases*: the table cannot distinguish them. Every pair belongs to a stripe,
 //!   which consists of a lock and a *version*, a counter that only grows. The fingerprint alone
 //!   selects the stripe, so both buckets lead to the same stripe.
-//! - **Values.** In a table with values, a fingerprint ends in a value: see `values.rs`.
+//! - **Values.** In a table with values, a fingerprint ends in a value: see `steps/values.rs`.
 //!
 //! # Steps
 //!
 //! 1. **Add** a fingerprint to a bucket with an empty slot: one compare-and-swap, without a lock.
 //! 2. **Clear** a slot: only a thread that holds the stripe's lock does this, and only after it has
-//!    bumped the stripe's version. (Sweeps of expired slots are an exception: see `clock.rs`.)
+//!    bumped the stripe's version. (Sweeps of expired slots are an exception: see `expiry/mod.rs`.)
 //! 3. **Move** a fingerprint to its alternate bucket: acquire the lock, check that the fingerprint
 //!    is still there, add it to the destination, bump the version, clear the source, release the
 //!    lock. When an insert makes room this way, the clearing stores the incoming fingerprint in the
@@ -159,11 +159,10 @@
 //! wait-free.)
 //!
 //! Operations that take a lock do wait for it: `remove`, `count`, `insert_unique`, inserts that
-//! must make room (move, sweep, or split) or that seem to find too many copies (see `copies.rs`),
-//! and operations
-//! on the whole table, which need all locks. (While an operation on the whole table waits for one
-//! lock, it holds others. So a thread that is suspended with a lock held can delay every operation
-//! that needs a lock.)
+//! must make room (move, sweep, or split) or that seem to find too many copies (see
+//! `steps/copies.rs`), and operations on the whole table, which need all locks. (While an operation
+//! on the whole table waits for one lock, it holds others. So a thread that is suspended with a
+//! lock held can delay every operation that needs a lock.)
 //!
 //! Two inserts whose eviction paths cross at the last empty slot can invalidate each other's plans.
 //! Each time, one of them has moved something, and nothing is lost, but there is no bound on the
@@ -193,35 +192,6 @@
 //! fewer copies are too many, each of the two words was full when it was read). If another thread's
 //! insert comes between the check and the addition of an `insert_unique`, it is ordered after the
 //! call.
-//!
-//! # Limits on copies
-//!
-//! With a limit n, an insert first executes a full fence. Then it counts the copies without the
-//! lock, in words that it reads as a lookup does. Let s be the number that it sees.
-//!
-//! 1. *s is at least n.* A half-done move may count twice, so the insert counts again under the
-//!    lock. It is refused only if there are n copies then. Otherwise it adds a copy.
-//! 2. *s is less than n, and the version changed.* Copies may have moved away from under the reads,
-//!    so the insert counts again. As for a lookup, another thread has made progress.
-//! 3. *s is less than n, and the version is unchanged.* The insert adds a copy.
-//!
-//! Suppose that k threads insert the item or its aliases. Then there are never more than n + k - 1
-//! copies. Assume that n + k copies are in the words, and consider the inserts that added them. (A
-//! copy that is moved remains the same copy. Copies in one bucket are alike, so we may choose which
-//! of them a removal takes: let it be one that is not among the n + k.) One of these inserts, x,
-//! executes its fence last. Each other thread executed, after each of its copies but the last, the
-//! fence of its next insert. That fence precedes the fence of x. So at least n of the copies, all
-//! but that of x and the last ones of k - 1 other threads, were added before x reads the words, and
-//! x sees them. It misses none that is moved meanwhile, for the reason that makes a lookup's miss
-//! correct: the clearing of the original would have changed the version. So s is at least n, and so
-//! is the count under the lock: x is refused, a contradiction.
-//!
-//! The same holds with sequences of inserts in place of threads, if in each sequence every insert
-//! happens before the next one. A single sequence never exceeds n. Without the fence, two threads
-//! may each add two copies to different buckets and see only their own.
-//!
-//! The inserts of a batch with a limit are made one after the other. Interleaved ones would all
-//! count before the first of them adds.
 //!
 //! # Copies of the table
 //!
@@ -254,90 +224,63 @@
 //! memory model lets both lookups miss. (On x86-64 at least one of them hits, because locked
 //! instructions are fences.)
 
-mod advance;
 mod batch;
-mod clock;
-mod copies;
+pub(crate) mod choice;
 mod counter;
 mod expiry;
 mod fixed;
-mod generations;
-mod insert;
-mod keeper;
 mod kernel;
 #[cfg(guira_vectors)]
 mod kernels;
-mod layout_choice;
-mod lookup;
 #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "parts of it serve loading"))]
 mod memory;
-mod merge;
 mod mix;
 mod payload;
 mod prefetch;
-mod relocate;
-mod remove;
-mod schedule;
-mod sizing;
 mod space;
 pub mod split;
-mod stamp_counts;
 mod stats;
+mod steps;
 mod stripes;
-mod system_time;
-mod time;
-mod values;
 
 use core::ops::{Deref, DerefMut};
 
 pub(crate) use batch::{
     Answers, Hashes, MAX_BURST, MIN_BATCH, Source, for_each_in_stages, for_each_prefetched,
 };
-pub use clock::Generations;
-#[cfg(feature = "std")]
-pub(crate) use clock::MAX_STAMPS;
-pub(crate) use clock::stamp_bits;
 pub use counter::ShardedCounter;
-pub use expiry::Aged;
+#[cfg(feature = "std")]
+pub(crate) use expiry::MAX_STAMPS;
+pub use expiry::{Aged, Clock, ClockAndSweep, ClockState, Generations, SweepState, TimeSource};
+pub(crate) use expiry::{MAX_LAG, MAX_READING, stamp_bits};
 pub use fixed::{
     Addressing, FixedSpace, FixedTable, INTERLEAVED, KeyProbe, MAX_BUCKETS, Move, Pair,
     PendingInserts, Progress,
 };
 pub(crate) use fixed::{SingleLookup, table_bytes};
-pub use generations::{ClockAndSweep, SweepState};
 pub use kernel::Kernel;
 #[cfg(guira_vectors)]
 pub(crate) use kernels::ContainsOne;
-pub(crate) use layout_choice::{Layouts, by_preference, with_values_by_preference};
 #[cfg(guira_in_place)]
 pub(crate) use memory::Borrowed;
-pub(crate) use memory::GrowingBuckets;
-pub(crate) use memory::{Buckets, bucket_bytes, try_boxed};
+pub(crate) use memory::{Buckets, GrowingBuckets, bucket_bytes, try_boxed};
 #[cfg(feature = "std")]
 pub(crate) use memory::{
     LOADED_CHUNK, LoaderMemory, LoaderPosition, StagedBuckets, TableLoader, advise_huge_pages,
 };
-pub use merge::{MergeRefusal, Merged};
 pub use mix::mix;
 pub use payload::{Bare, Payload};
 use prefetch::prefetch;
-use remove::Gone;
-pub(crate) use schedule::MAX_READING;
-pub use schedule::{ClockState, TimeSource};
-pub(crate) use sizing::buckets_for;
 pub use space::{Attempts, Seen, Space, Words};
-use space::{MarkedSlot, marked};
 pub(crate) use stats::Counters;
 #[cfg(feature = "stats")]
 pub use stats::Stats;
+pub use steps::{Candidates, MergeRefusal, Merged, Valued};
 #[cfg(feature = "std")]
 pub(crate) use stripes::MAX_STRIPES;
 #[cfg(loom)]
 pub use stripes::Version;
 pub use stripes::{AllStripes, Stripe, StripeGuard, Stripes};
-pub(crate) use system_time::MAX_LAG;
-pub use time::Clock;
-pub use values::{Candidates, Valued};
 
 /// Buckets, stripes, and the protocol's steps on them. The space decides at compile time whether
 /// the table grows.

@@ -3,8 +3,8 @@
 //! What an item's two buckets have in common selects the stripe (the fingerprint; in a table that
 //! grows, the core and the buckets at level 0), so both of them lead to the same one. Only a
 //! holder of a [`StripeGuard`] or of [`AllStripes`] can bump a version or, except by a sweep (see
-//! `clock.rs`), clear a slot: these operations require one of the two. The types do not check that
-//! it is the guard of the right stripe.
+//! `expiry/mod.rs`), clear a slot: these operations require one of the two. The types do not check
+//! that it is the guard of the right stripe.
 //!
 //! A table has about one stripe for every 64 to 128 buckets, within limits, and more if the user
 //! expects many writers: see [`Stripes::count_for`]. A table that grows has as many as one of eight

@@ -38,7 +38,7 @@ use std::{
 use guira::{
     Filter, InsertBatchError, Layout, Shrinking,
     kind::{Contents, Fixed, Growing, Growth},
-    raw::{Addressing, FixedTable, Pair},
+    raw::{Addressing, Bare, FixedTable, Pair},
 };
 use kind::{BuilderOf, Kind, Maker, Of, Sets, new};
 use operations::Operations;
@@ -198,7 +198,7 @@ pub fn capacity_of_kind<K: Kind>(layout: Layout, buckets: usize) -> usize {
 
 /// An empty table with this many buckets.
 pub fn table(buckets: u64, _seed: u64) -> FixedTable {
-    FixedTable::new(Addressing::new(buckets), false).expect("a small table")
+    FixedTable::new(Addressing::new(buckets, Bare), false).expect("a small table")
 }
 
 /// A pair that satisfies `wanted`, found by trying hashes.

@@ -1,6 +1,6 @@
 //! A table, operation by operation, against an oracle that knows exactly which inserts must fail.
 
-use guira::raw::{Addressing, FixedTable, Merged, Pair};
+use guira::raw::{Addressing, Bare, FixedTable, Merged, Pair};
 use rand::{Rng, RngExt};
 
 use super::{operations::Operations, oracle::Oracle};
@@ -20,7 +20,7 @@ impl<R: Rng> TableChecker<R> {
     /// An empty table of so many buckets. A search expands up to 500, so it finds every empty slot
     /// of a smaller table.
     pub fn new(operations: Operations, buckets: u64, seed: u64, rng: R) -> Self {
-        let table = FixedTable::new(Addressing::new(buckets), false).expect("a small table");
+        let table = FixedTable::new(Addressing::new(buckets, Bare), false).expect("a small table");
         let mut hashes = super::rng(seed);
         let count = buckets * u64::from(operations.slots) * 3 / 2 + 4;
         let pair = |_| (operations.pair)(table.addressing(), hashes.random());

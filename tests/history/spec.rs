@@ -173,7 +173,7 @@ pub enum Operation {
 /// the moment at which this bucket was read. (The buckets need not be full at the same moment.)
 ///
 /// `values` is no step of its own. What it says of each value takes effect at some moment of the
-/// call, but not all at the same one: see `table/values.rs`.
+/// call, but not all at the same one: see `table/steps/values.rs`.
 ///
 /// Nothing is ever swept, and what has expired cannot be seen. An advance is not one moment:
 /// between its start and its end, one call may still take the last generation for the present one,

@@ -238,7 +238,7 @@ impl<P: Slot> World<FixedSpace<P>> {
         call: Call<FixedSpace<P>>,
     ) -> Self {
         let value_bits = payload.value_bits();
-        let addressing = Addressing::holding(buckets.into(), payload);
+        let addressing = Addressing::new(buckets.into(), payload);
         let mut known: Vec<[Pair; 2]> = Vec::new();
         while known.len() < CLASSES {
             let least = (L::MIN_FINGERPRINT >> value_bits).max(1);
@@ -308,7 +308,7 @@ impl<P: Slot> World<GrowingSpace<P>> {
         call: Call<GrowingSpace<P>>,
     ) -> Self {
         let first = rng.random_range(1..=2);
-        let growth = Growth::holding::<L>(first, payload).expect("a small table");
+        let growth = Growth::new::<L>(first, payload).expect("a small table");
         let longest_tail = L::MAX_TAIL - payload.value_bits();
         let mut hashes: [u64; CLASSES] = std::array::from_fn(|_| rng.random());
         // Often some differ in a single bit of the extension: aliases of slots that do not know it,
@@ -340,7 +340,7 @@ impl<P: Slot> World<GrowingSpace<P>> {
         });
         let limits = Limits { buckets: first << DOUBLINGS, load: 205 };
         let make = move || {
-            let table = GrowingTable::holding::<L>(payload, first, limits, 8, (false, false));
+            let table = GrowingTable::new::<L>(payload, first, limits, 8, (false, false));
             table.expect("a tiny table")
         };
         Self {

@@ -11,7 +11,7 @@ use std::{
 
 use guira::{
     Layout,
-    raw::{Addressing, BucketLayout, Kernel, mix},
+    raw::{Addressing, Bare, BucketLayout, Kernel, mix},
 };
 use rand::RngExt;
 
@@ -56,7 +56,7 @@ impl Scene {
     fn new((layout, operations): (Layout, Operations), kernel: Kernel, buckets: usize) -> Self {
         let filter = filter::<Sets>(layout, buckets, kernel);
         let buckets = super::buckets::<Sets>(&filter);
-        let addressing = Addressing::new(buckets);
+        let addressing = Addressing::new(buckets, Bare);
         let mut rng = rng(7);
         // Items with a single bucket, by that bucket, and an item between two of these.
         let mut alone = HashMap::new();

@@ -80,7 +80,7 @@ impl Subject<L> for GrowingSpace<Aged> {
 fn table(most: u32) -> Scene {
     let payload = Aged::new(STAMP_BITS, WINDOW, START);
     let limits = Limits { buckets: most.into(), load: 256 };
-    let table = Table::holding::<L>(payload, BUCKETS.into(), limits, STRIPES, (true, false));
+    let table = Table::new::<L>(payload, BUCKETS.into(), limits, STRIPES, (true, false));
     let mut scene = Scene::new(table.expect("a small table"));
     scene.room = super::roomy::<_, L>(scene.table.growth(), 2, 8);
     scene

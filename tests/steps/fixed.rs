@@ -88,7 +88,7 @@ struct Filling {
 
 impl Filling {
     fn new(stripe: Option<u32>) -> Self {
-        let table = FixedTable::new(Addressing::new(BUCKETS), false).expect("a small table");
+        let table = FixedTable::new(Addressing::new(BUCKETS, Bare), false).expect("a small table");
         Self { scene: Scene::new(table), stripe, last: 0 }
     }
 

@@ -62,7 +62,7 @@ impl<P: Payload + 'static> Scene<P> {
     /// A table with the value in the bucket of this number. If it is `full`, an alias has the other
     /// value in the other bucket.
     fn new(payload: P, place: usize, full: bool) -> Self {
-        let addressing = Addressing::holding(2, payload);
+        let addressing = Addressing::new(2, payload);
         let mask = (1 << payload.value_bits()) - 1;
         let table = FixedTable::new(addressing, false).expect("a small table");
         let pair = |buckets: [u32; 2], number| {

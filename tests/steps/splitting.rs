@@ -102,7 +102,7 @@ impl Items<'_> {
 /// A table that splits buckets when this share of its slots, in 256ths, is occupied.
 fn table<L: GrowingLayout>(first: u64, load: u32) -> Scene<L> {
     let limits = Limits { buckets: first << 15, load };
-    let table = GrowingTable::new::<L>(first, limits, STRIPES, (true, false));
+    let table = GrowingTable::new::<L>(Bare, first, limits, STRIPES, (true, false));
     scene::Scene::new(table.expect("a small table"))
 }
 

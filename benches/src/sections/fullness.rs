@@ -1,9 +1,9 @@
 //! How full tables get: the load at the first refused insert, and the experiments behind
-//! `src/table/sizing.rs`.
+//! `src/table/choice/sizing.rs`.
 
 use guira::{
     CuckooFilter, CuckooMap, Hashed, Layout,
-    raw::{Addressing, BucketLayout, FixedTable as Buckets, Plain, SemiSorted},
+    raw::{Addressing, Bare, BucketLayout, FixedTable as Buckets, Plain, SemiSorted},
 };
 use guira_harness::table::Table;
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
@@ -23,7 +23,7 @@ fn sized_layouts() -> impl Iterator<Item = Layout> {
 
 /// Inserts random items into a new table until it refuses one. Returns how many it holds.
 fn items_until_full<L: BucketLayout>(buckets: u64, rng: &mut SmallRng) -> u64 {
-    let table = Buckets::new(Addressing::new(buckets), true).expect("memory");
+    let table = Buckets::new(Addressing::new(buckets, Bare), true).expect("memory");
     let mut items = 0;
     while table.insert::<L>(table.addressing().pair::<L>(rng.random())).is_ok() {
         items += 1;
@@ -161,8 +161,8 @@ fn refusals(layout: Layout, capacity: usize, tables: usize) -> usize {
     (0..tables).into_par_iter().filter(refuses).count()
 }
 
-/// The rows of the table of items that fit into small tables; `src/table/sizing.rs` is fitted to
-/// them.
+/// The rows of the table of items that fit into small tables; `src/table/choice/sizing.rs` is
+/// fitted to them.
 #[derive(Default)]
 pub struct Quantile(Vec<Vec<String>>);
 

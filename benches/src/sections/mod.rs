@@ -42,7 +42,7 @@ pub const SECTIONS: &[Entry] = &[
     ("stall", "how long writers wait while the filter is copied", new::<copies::Stall>),
     ("loads", "the load at the first refused insert", new::<fullness::Loads>),
     ("capacity", "filters that refuse an item below their capacity", new::<fullness::Capacity>),
-    (LONG, "items per small table, for src/table/sizing.rs", new::<fullness::Quantile>),
+    (LONG, "items per small table, for src/table/choice/sizing.rs", new::<fullness::Quantile>),
 ];
 
 fn new<S: Section + Default + 'static>() -> Box<dyn Section> {

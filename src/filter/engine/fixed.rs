@@ -17,9 +17,10 @@ use crate::{
     bucket::{BucketLayout, with_layout},
     filter::builder::Settings,
     table::{
-        Addressing, Bare, FixedSpace, FixedTable, Hashes, Kernel, Layouts, MAX_BUCKETS, Merged,
-        Pair, Payload, PendingInserts, SingleLookup, Stripes, buckets_for, by_preference,
-        table_bytes, with_values_by_preference,
+        Addressing, Bare, FixedSpace, FixedTable, Hashes, Kernel, MAX_BUCKETS, Merged, Pair,
+        Payload, PendingInserts, SingleLookup, Stripes,
+        choice::{Layouts, buckets_for, by_preference, with_values_by_preference},
+        table_bytes,
     },
 };
 
@@ -61,7 +62,7 @@ where
         // A first check before anything is allocated. It leaves out the clock, which is small.
         settings.bytes_left(table_bytes(buckets, huge_pages, stripes), stripes)?;
         let clock = settings.new_clock();
-        let addressing = Addressing::holding(buckets, P::of(layout, clock));
+        let addressing = Addressing::new(buckets, P::of(layout, clock));
         let table = FixedTable::with_stripes(addressing, stripes, huge_pages);
         let mut table = table.ok_or(BuildError::OutOfMemory { bytes: bytes_of(buckets) })?;
         table.set_clock(clock);
@@ -202,7 +203,7 @@ impl<P: Content> FixedEngine<P> {
     /// The engine of this form with these buckets, whose clock is not set. `None` if the system
     /// refuses the memory for the rest.
     fn holding(form: &Form, buckets: Buckets, stripes: usize) -> Option<Self> {
-        let addressing = Addressing::holding(form.words, P::of(form.layout, form.clock));
+        let addressing = Addressing::new(form.words, P::of(form.layout, form.clock));
         let table = FixedTable::with_buckets(addressing, buckets, stripes)?;
         let capacity = usize::try_from(form.capacity).ok()?;
         let max_copies = NonZero::new(form.max_copies as u8);

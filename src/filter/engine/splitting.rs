@@ -15,11 +15,13 @@ use crate::{
     bucket::{GrowingLayout, with_growing_layout},
     filter::builder::Settings,
     table::{
-        Bare, Hashes, Kernel, Merged, Payload, Stripes, for_each_in_stages,
-        split::{
-            Choice, GrowingSpace, GrowingTable, Item, Limits, Shrinking, Wanted, choose, doublings,
-            rate,
+        Bare, Hashes, Kernel, Merged, Payload, Stripes,
+        choice::{
+            doublings::{doublings, rate},
+            growing::{Choice, Wanted, choose},
         },
+        for_each_in_stages,
+        split::{GrowingSpace, GrowingTable, Item, Limits, Shrinking},
     },
 };
 #[cfg(feature = "std")]
@@ -73,7 +75,7 @@ where
         let memory = (settings.reserve, settings.huge_pages);
         let clock = settings.new_clock();
         let table = with_growing_layout!(layout, L => {
-            GrowingTable::holding::<L>(P::of(layout, clock), first_buckets, limits, stripes, memory)
+            GrowingTable::new::<L>(P::of(layout, clock), first_buckets, limits, stripes, memory)
         });
         let mut table = table.ok_or(BuildError::OutOfMemory { bytes })?;
         table.set_clock(clock);

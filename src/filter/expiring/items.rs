@@ -1,17 +1,11 @@
-//! The operations on keys that only expiring filters have.
+//! The operations on one key that only expiring filters have.
 
 use core::hash::BuildHasher;
 
 use crate::{
-    InsertBatchError, InsertError, InsertMask, Insertion, Key, Life,
-    batch_error::{Failed, Failures},
-    filter::{
-        Filter,
-        batch::{Batch, check_burst, check_lengths, insert_singly, pass_on, unique_burst},
-        engine::ExpiringEngine,
-    },
+    InsertError, Insertion, Key, Life,
+    filter::{Filter, engine::ExpiringEngine},
     kind::{Expiring, Growth},
-    table::{Answers, MIN_BATCH},
 };
 
 impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
@@ -199,214 +193,16 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     pub fn remove<K: Key + ?Sized>(&self, key: &K, generation: u64) -> bool {
         self.engine.remove(self.mixed(key), generation)
     }
-
-    /// Inserts all keys of a slice or an iterator, for the whole window. Returns their generation,
-    /// which is current at some moment of the call, before the first item is added. Duplicates
-    /// count. Every item is tried, whether others fail or not.
-    ///
-    /// All items have the same generation, even if the call overlaps an [`advance`](Self::advance).
-    /// So keep a batch shorter than a generation: what is added after its generation has expired
-    /// may not be found, or may be found later, for another window. The items are added in no
-    /// particular order, and several of them search for room together. If the hashing of an item
-    /// panics, some of the items before it may be missing.
-    ///
-    /// # Errors
-    /// [`InsertBatchError`] lists the items that could not be inserted. It does not tell the
-    /// generation of the others, so nobody may remove them.
-    ///
-    /// ```
-    /// let seen = guira::ExpiringFilter::with_capacity(1_000);
-    /// let generation = seen.insert_batch(&["udp", "tcp"]).unwrap();
-    /// assert!(seen.remove("tcp", generation));
-    /// ```
-    pub fn insert_batch<K: Key>(
-        &self,
-        keys: impl IntoIterator<Item = K>,
-    ) -> Result<u64, InsertBatchError> {
-        let generation = self.on_time().clock().generation();
-        let each = keys.into_iter().map(|key| key.hash_with(&self.hasher).0).fuse();
-        let batch = Batch { slice: None, each };
-        Failures::of(|failed| self.insert_each_at(batch, generation, failed)).map(|()| generation)
-    }
-
-    /// As `insert_batch`. Returns the generation of the items, and the number of those that were
-    /// added. For the C interface.
-    #[doc(hidden)]
-    pub fn insert_batch_with<K: Key>(
-        &self,
-        keys: &[K],
-        failed: impl FnMut(usize, InsertError),
-    ) -> (u64, usize) {
-        let generation = self.on_time().clock().generation();
-        (generation, self.insert_each_at(self.keys(keys), generation, &mut pass_on(failed)))
-    }
-
-    /// Inserts those of many items that have not been seen within the window: `added[i]` tells
-    /// whether `keys[i]` was added. Returns the number of items added.
-    ///
-    /// Each item is inserted as by [`insert_unique`](Self::insert_unique), in their order, and each
-    /// in the generation that is current then. Their generations are not returned, so nobody may
-    /// remove them. An item that occurs twice in the batch is added once, unless it expires, or is
-    /// cleared or evicted, during the call. If the hashing of an item panics, some of the items
-    /// before it may not have been tried: `added` tells which were added.
-    ///
-    /// # Errors
-    /// [`InsertBatchError`] lists the items that were not found and could not be added. `added` is
-    /// `false` for them.
-    ///
-    /// # Panics
-    /// If the slices differ in length.
-    ///
-    /// ```
-    /// let seen = guira::ExpiringFilter::builder().capacity(1_000).seed(1).build().unwrap();
-    /// let mut added = [false; 3];
-    /// assert_eq!(seen.insert_unique_batch(&[5, 6, 5], &mut added), Ok(2));
-    /// assert_eq!(added, [true, true, false]);
-    /// ```
-    #[track_caller]
-    pub fn insert_unique_batch<K: Key>(
-        &self,
-        keys: &[K],
-        added: &mut [bool],
-    ) -> Result<usize, InsertBatchError> {
-        let mut failures = Failures::default();
-        let count = self.insert_unique_each(keys, added, &mut failures.adding());
-        failures.check_unique(count, keys.len())
-    }
-
-    /// As `insert_unique_batch`, for the C interface.
-    #[doc(hidden)]
-    #[track_caller]
-    pub fn insert_unique_batch_with<K: Key>(
-        &self,
-        keys: &[K],
-        added: &mut [bool],
-        failed: impl FnMut(usize, InsertError),
-    ) -> usize {
-        self.insert_unique_each(keys, added, &mut pass_on(failed))
-    }
-
-    /// Inserts those of up to 64 keys that have not been seen within the window, and returns the
-    /// outcomes as masks.
-    ///
-    /// The items are processed as by [`insert_unique_batch`](Self::insert_unique_batch). Nothing is
-    /// allocated unless an item's buckets are full.
-    ///
-    /// # Panics
-    /// If there are more than 64 keys.
-    ///
-    /// ```
-    /// let seen = guira::ExpiringFilter::builder().capacity(1_000).seed(1).build().unwrap();
-    /// let outcome = seen.insert_unique_mask(&["udp", "tcp", "udp"]);
-    /// assert_eq!((outcome.added, outcome.refused), (0b011, 0));
-    /// ```
-    #[track_caller]
-    pub fn insert_unique_mask<K: Key>(&self, keys: &[K]) -> InsertMask {
-        unique_burst(keys.len(), |added, failed| {
-            self.insert_unique_each(keys, added, failed);
-        })
-    }
-
-    /// Refreshes those of up to 64 keys that are found: bit `i` tells whether `keys[i]` was
-    /// found. The others are not inserted: the caller may do so.
-    ///
-    /// Each item is refreshed as by [`refresh`](Self::refresh), in their order, while the cache
-    /// lines of later ones are in flight. If the hashing of an item panics, some of the items
-    /// before it may not be refreshed.
-    ///
-    /// # Panics
-    /// If there are more than 64 keys.
-    ///
-    /// ```
-    /// let seen = guira::ExpiringFilter::builder().capacity(1_000).window(1).seed(1).build()?;
-    /// seen.insert_batch(&["udp", "tcp"]).unwrap();
-    /// seen.advance();
-    /// assert_eq!(seen.refresh_mask(&["tcp", "sctp"]), 0b01);
-    /// seen.advance();
-    /// assert_eq!(seen.contains_mask(&["tcp", "sctp", "udp"]), 0b001);
-    /// # Ok::<(), guira::BuildError>(())
-    /// ```
-    #[must_use]
-    #[track_caller]
-    pub fn refresh_mask<K: Key>(&self, keys: &[K]) -> u64 {
-        check_burst(keys.len());
-        let mut mask = 0;
-        if keys.len() >= MIN_BATCH {
-            self.on_time();
-            self.with(self.keys(keys), |hashes| {
-                self.engine.refresh_each(hashes, &mut Answers::Mask(&mut mask));
-            });
-        } else {
-            for (position, key) in keys.iter().enumerate() {
-                mask |= u64::from(self.refresh(key)) << position;
-            }
-        }
-        mask
-    }
-
-    /// Inserts each item that is not found: see [`Failed`].
-    #[track_caller]
-    fn insert_unique_each<K: Key>(
-        &self,
-        keys: &[K],
-        added: &mut [bool],
-        failed: &mut Failed<'_>,
-    ) -> usize {
-        check_lengths(keys.len(), "answers", added.len());
-        added.fill(false);
-        self.on_time();
-        let mut count = 0;
-        if added.len() < MIN_BATCH {
-            let window = self.window();
-            let insert = |key| Ok(self.engine.insert_unique(self.mixed(key), window)?.is_some());
-            let note = |place, is_new| added[place] = is_new;
-            insert_singly(keys.iter().map(insert), note, &mut count, failed);
-        } else {
-            self.with(self.keys(keys), |hashes| {
-                self.engine.insert_unique_each(hashes, added, &mut count, failed);
-            });
-        }
-        self.catch_up(keys.len());
-        count
-    }
 }
 
 impl<G: Growth, S> Filter<Expiring, G, S> {
     /// The engine, for a write that takes the stamp of a generation next. If the filter keeps time,
     /// the generation that is due has begun, or ends later because of this write.
     #[inline]
-    fn on_time(&self) -> &G::Expiring {
+    pub(super) fn on_time(&self) -> &G::Expiring {
         if self.engine.clock().has_work() {
             self.engine.keep_time();
         }
         &self.engine
-    }
-
-    /// Does what falls to a batch of this many items after it, if the filter keeps time.
-    #[inline]
-    fn catch_up(&self, items: usize) {
-        if self.engine.clock().has_work_after(items) {
-            self.engine.catch_up(items);
-        }
-    }
-
-    /// Inserts the items with the stamp of this generation: see [`Failed`].
-    fn insert_each_at(
-        &self,
-        batch: Batch<'_, impl Iterator<Item = u64>>,
-        generation: u64,
-        failed: &mut Failed<'_>,
-    ) -> usize {
-        let mut count = 0;
-        if batch.is_small() {
-            let insert = |hash| self.engine.insert_at(self.mix(hash), generation).map(|()| true);
-            insert_singly(batch.each.map(insert), |_, _| {}, &mut count, failed);
-        } else {
-            self.with(batch, |hashes| {
-                self.engine.insert_each(hashes, generation, &mut count, failed);
-            });
-        }
-        self.catch_up(count);
-        count
     }
 }

@@ -1,5 +1,6 @@
 //! Filters whose items expire.
 
+mod batches;
 mod clock;
 mod items;
 mod life;

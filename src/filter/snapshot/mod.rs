@@ -21,7 +21,7 @@ use std::io::{self, Write};
 use super::{
     Filter,
     engine::Engine,
-    hasher_check::hasher_check,
+    hasher::hasher_check,
     kind::{Contents, Growth, NAMES},
 };
 #[cfg(guira_in_place)]

@@ -19,7 +19,8 @@ pub const MAX_BUCKETS: u64 = 1 << 32;
 
 /// A fingerprint and the two buckets that may hold it.
 ///
-/// In a table with values, the last bits of the fingerprint are a value: see `table/values.rs`.
+/// In a table with values, the last bits of the fingerprint are a value: see
+/// `table/steps/values.rs`.
 ///
 /// [`Addressing::alt_bucket`] leads from each of the two buckets to the other. In a table of n
 /// buckets, both are the same bucket for about one item in n.
@@ -48,24 +49,13 @@ pub struct Addressing<P = Bare> {
     payload: P,
 }
 
-impl Addressing {
-    /// The addressing of a table whose slots hold fingerprints alone.
-    ///
-    /// # Panics
-    /// If `buckets` is not in `1 ..= MAX_BUCKETS`.
-    #[must_use]
-    pub fn new(buckets: u64) -> Self {
-        Self::holding(buckets, Bare)
-    }
-}
-
 impl<P: Payload> Addressing<P> {
     /// The addressing of a table with this payload.
     ///
     /// # Panics
     /// If `buckets` is not in `1 ..= MAX_BUCKETS`.
     #[must_use]
-    pub fn holding(buckets: u64, payload: P) -> Self {
+    pub fn new(buckets: u64, payload: P) -> Self {
         assert!((1..=MAX_BUCKETS).contains(&buckets), "1 to 2^32 buckets, not {buckets}");
         Self { buckets, payload }
     }

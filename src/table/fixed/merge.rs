@@ -1,4 +1,4 @@
-//! Merging tables of a fixed size: see `table/merge.rs`.
+//! Merging tables of a fixed size: see `table/steps/merge.rs`.
 
 use super::{FixedTable, Pair, Payload, StripeGuard};
 use crate::{InsertError, bucket::BucketLayout, sync::Relaxed, table::Merged};

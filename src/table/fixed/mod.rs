@@ -1,7 +1,6 @@
 //! Tables of a fixed size: the addressing, lookups, and the search for room.
 
 mod addressing;
-mod construction;
 mod copies;
 mod insert;
 mod key_probe;
@@ -16,7 +15,6 @@ mod values;
 mod whole;
 
 pub use addressing::{Addressing, MAX_BUCKETS, Pair};
-pub(crate) use construction::table_bytes;
 pub use key_probe::KeyProbe;
 #[cfg(guira_vectors)]
 pub(in crate::table) use lookup::BothWords;
@@ -28,8 +26,8 @@ use search::{Plan, Search};
 pub(crate) use single::SingleLookup;
 
 use super::{
-    Attempts, Bare, Buckets, Clock, Payload, Seen, Space, Stripe, StripeGuard, Stripes, Table,
-    Words,
+    Attempts, Bare, Buckets, Clock, ClockState, Counters, Payload, Seen, Space, Stripe,
+    StripeGuard, Stripes, Table, Words, bucket_bytes,
 };
 use crate::bucket::{BucketLayout, Fingerprint};
 
@@ -71,9 +69,68 @@ impl<P: Payload> FixedSpace<P> {
 }
 
 impl<P: Payload> FixedTable<P> {
+    /// Returns an empty table, or `None` if the system refuses the memory.
+    #[must_use]
+    pub fn new(addressing: Addressing<P>, huge_pages: bool) -> Option<Self> {
+        Self::with_stripes(addressing, Self::stripes_for(addressing), huge_pages)
+    }
+
+    /// Returns an empty table with this many stripes, as in [`Stripes::with_count`], or `None` if
+    /// the system refuses the memory.
+    pub(crate) fn with_stripes(
+        addressing: Addressing<P>,
+        stripes: usize,
+        huge_pages: bool,
+    ) -> Option<Self> {
+        Self::with_buckets(addressing, Buckets::new(addressing.buckets(), huge_pages)?, stripes)
+    }
+
+    /// The default number of stripes of a table.
+    fn stripes_for(addressing: Addressing<P>) -> usize {
+        Stripes::count_for(addressing.buckets(), None)
+    }
+
+    /// Returns a table with these buckets and this many stripes, or `None` if the system refuses
+    /// the memory for the rest.
+    pub(crate) fn with_buckets(
+        addressing: Addressing<P>,
+        buckets: Buckets,
+        stripes: usize,
+    ) -> Option<Self> {
+        let clock = addressing.payload().clock(stripes, None)?;
+        let (stripes, counters) = (Stripes::with_count(stripes)?, Counters::new()?);
+        Some(Self { space: FixedSpace { addressing, buckets }, stripes, counters, clock })
+    }
+
+    /// Sets the clock of a table whose words were copied, and counts its slots by their stamps.
+    pub(crate) fn start_clock<L: BucketLayout>(&mut self, state: Option<ClockState>) {
+        self.set_clock(state);
+        if P::Clock::SWEEPS {
+            let Self { space, clock, .. } = self;
+            space.buckets.with_words(|words| clock.count_all(L::LANES, words));
+        }
+    }
+
+    /// Bytes of buckets, stripes, statistics and clock, alignment included.
+    #[must_use]
+    pub fn size_in_bytes(&self) -> usize {
+        let beside = bytes_beside(self.stripes()) + self.clock.size_in_bytes();
+        self.buckets.allocated_bytes() + beside
+    }
+
     /// The stripe of every pair with this fingerprint.
     #[inline]
     fn stripe_of(&self, fingerprint: Fingerprint) -> &Stripe {
         self.stripe_among(&self.stripes, fingerprint)
     }
+}
+
+/// Bytes that a table without a clock allocates. `None` if that is more than an object can have.
+pub(crate) fn table_bytes(buckets: u64, huge_pages: bool, stripes: usize) -> Option<usize> {
+    bucket_bytes(buckets, huge_pages)?.checked_add(bytes_beside(stripes))
+}
+
+/// Bytes of stripes and statistics.
+fn bytes_beside(stripes: usize) -> usize {
+    Stripes::bytes_for(stripes) + Counters::bytes()
 }

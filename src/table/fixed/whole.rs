@@ -32,9 +32,10 @@ impl<P: Payload> FixedTable<P> {
         let paused = self.clock.pause();
         let stripes = self.stripes.lock_all();
         self.copy_into(&stripes, &mut copy);
-        // After the words, and under the locks: see `table/clock.rs`.
+        // After the words, and under the locks: see `table/expiry/mod.rs`.
         let now = self.clock.now();
-        // Nobody holds up sweeps while waiting for the schedule: see "Copies" in `table/clock.rs`.
+        // Nobody holds up sweeps while waiting for the schedule: see "Copies" in
+        // `table/expiry/mod.rs`.
         drop((stripes, paused));
         Some((copy, self.clock.read(now)))
     }
@@ -49,7 +50,7 @@ impl<P: Payload> FixedTable<P> {
         let paused = self.clock.pause();
         let stripes = self.stripes.lock_all();
         copy.with_words(|words| self.copy_into(&stripes, words));
-        // After the words: see `table/clock.rs`.
+        // After the words: see `table/expiry/mod.rs`.
         let now = self.clock.now();
         drop((stripes, paused));
         let occupied = copy.with_words(|words| occupied::<L>(words));

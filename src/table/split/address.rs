@@ -99,19 +99,11 @@ pub struct Growth<P = Bare> {
     payload: P,
 }
 
-impl Growth {
-    /// As [`holding`](Self::holding), of a table without values.
-    #[must_use]
-    pub fn new<L: GrowingLayout>(first: u64) -> Option<Self> {
-        Self::holding::<L>(first, Bare)
-    }
-}
-
 impl<P: Payload> Growth<P> {
     /// The addressing of a table with `first` buckets at level 0, `1 ..= 2^32`, and this payload,
     /// or `None` if the system refuses the memory.
     #[must_use]
-    pub fn holding<L: GrowingLayout>(first: u64, payload: P) -> Option<Self> {
+    pub fn new<L: GrowingLayout>(first: u64, payload: P) -> Option<Self> {
         debug_assert!((1..=1 << 32).contains(&first));
         let entry = |core: u32| {
             let scattered = scatter(core.into());

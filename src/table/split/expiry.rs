@@ -1,7 +1,7 @@
-//! Expiry in a table that grows: lookups, and what `table/expiry.rs` needs.
+//! Expiry in a table that grows: lookups, and what `table/expiry/steps.rs` needs.
 //!
-//! `table/clock.rs` has the protocol and its argument. This is what is particular to buckets that
-//! are split.
+//! `table/expiry/mod.rs` has the protocol and its argument. This is what is particular to buckets
+//! that are split.
 //!
 //! # Splits
 //!

@@ -1,8 +1,8 @@
 //! Merging: adding the slots of another table, all of them or none.
 //!
 //! As in a table of a fixed size, the other table is copied first, and then each slot of the copy
-//! is inserted while nothing else is held: see `table/merge.rs`, also for the count of clears. The
-//! two tables have the same buckets at level 0, and may have grown differently.
+//! is inserted while nothing else is held: see `table/steps/merge.rs`, also for the count of
+//! clears. The two tables have the same buckets at level 0, and may have grown differently.
 //!
 //! # Slots that know less
 //!
@@ -39,7 +39,7 @@ use core::cell::Cell;
 use super::{
     GrowingSpace, GrowingTable, Item, Seen, Side,
     alike::may_be_one,
-    search::{Outcome, Search},
+    room::{Outcome, Search},
 };
 use crate::{
     InsertError,

@@ -55,7 +55,7 @@
 //!    order, and now and then publish it as the hint.
 //! 5. **Clear the table**, **copy** it: under all stripes. Levels never fall, and the size stays.
 //!
-//! Only with exclusive access are buckets joined and freed, and levels fall: see `shrink.rs`.
+//! Only with exclusive access are buckets joined and freed, and levels fall: see `size/shrink.rs`.
 //!
 //! A split takes no version, and moves no slot from one location to another: it moves locations.
 //! All items whose next bit is 1 change theirs at one moment.
@@ -176,42 +176,29 @@
 
 mod address;
 mod alike;
-mod choice;
 mod expiry;
-mod grow;
-mod image;
-mod in_place;
-mod insert;
-#[cfg(feature = "std")]
-mod loader;
 mod lookup;
 mod merge;
-mod occupancy;
-mod relocate;
+mod room;
 mod saved;
-mod search;
-mod shrink;
+mod size;
 mod steps;
 #[cfg(all(test, guira_vectors, feature = "std", not(any(loom, shuttle))))]
 mod tests;
 mod values;
-#[cfg(guira_vectors)]
-mod vectors;
 mod whole;
 mod words;
 
 use crossbeam_utils::CachePadded;
 
 pub use address::{Growth, Item, Place, Side, Size};
-use choice::FULL_LOAD;
-pub(crate) use choice::{Choice, Wanted, choose, doublings, rate};
-#[cfg(feature = "std")]
-pub use loader::ImageLoader;
-use occupancy::Occupancy;
-pub use saved::Grown;
 #[cfg(guira_vectors)]
-pub(in crate::table) use search::{Neighbours, Root};
-pub use shrink::Shrinking;
+pub(in crate::table) use room::{Neighbours, Root};
+pub use saved::Grown;
+#[cfg(feature = "std")]
+pub use saved::ImageLoader;
+use size::Occupancy;
+pub use size::{Limits, Shrinking};
 
 use super::{
     Bare, Clock, Counters, GrowingBuckets, Payload, Seen, Space, Stripe, StripeGuard, Stripes,
@@ -219,24 +206,8 @@ use super::{
 };
 use crate::{
     bucket::GrowingLayout,
-    sync::{Acquire, Lock, Relaxed, Word},
+    sync::{Lock, Word},
 };
-
-/// What limits a table that grows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Largest number of buckets.
-    pub buckets: u64,
-    /// The share of slots that are occupied when the next bucket is split, in 256ths.
-    pub load: u32,
-}
-
-impl Limits {
-    /// The number of occupied slots, of this many, above which the next bucket is split.
-    pub(crate) fn items_in(&self, slots: u64) -> u64 {
-        slots * u64::from(self.load) / FULL_LOAD
-    }
-}
 
 /// The buckets of a table that grows.
 #[derive(Debug)]
@@ -266,24 +237,11 @@ pub struct GrowingSpace<P = Bare> {
 /// A table that grows.
 pub type GrowingTable<P = Bare> = Table<GrowingSpace<P>>;
 
-impl GrowingTable {
-    /// As [`holding`](Self::holding), of a table without values.
-    #[must_use]
-    pub fn new<L: GrowingLayout>(
-        first: u64,
-        limits: Limits,
-        stripes: usize,
-        memory: (bool, bool),
-    ) -> Option<Self> {
-        Self::holding::<L>(Bare, first, limits, stripes, memory)
-    }
-}
-
 impl<P: Payload> GrowingTable<P> {
     /// Returns an empty table, or `None` if the system refuses the memory. With `reserve`, address
     /// space is reserved for all buckets that there may ever be, if the system can do that.
     #[must_use]
-    pub fn holding<L: GrowingLayout>(
+    pub fn new<L: GrowingLayout>(
         payload: P,
         first: u64,
         limits: Limits,
@@ -295,7 +253,7 @@ impl<P: Payload> GrowingTable<P> {
         Self::with_buckets::<L>(payload, first, buckets, limits, stripes, memory)
     }
 
-    /// As [`holding`](Self::holding), with these buckets. Those of the first size may not be
+    /// As [`new`](Self::new), with these buckets. Those of the first size may not be
     /// committed yet.
     fn with_buckets<L: GrowingLayout>(
         payload: P,
@@ -308,7 +266,7 @@ impl<P: Payload> GrowingTable<P> {
         let start = || CachePadded::new(Word::new(Size { level: 0, split: 0 }.pack()));
         let clock = payload.clock(stripes, Some(first))?;
         let space = GrowingSpace {
-            growth: Growth::holding::<L>(first, payload)?,
+            growth: Growth::new::<L>(first, payload)?,
             buckets,
             limits,
             memory,
@@ -346,42 +304,6 @@ impl<P: Payload> GrowingSpace<P> {
     #[inline]
     fn value_bits(&self) -> u32 {
         self.growth.value_bits()
-    }
-
-    /// The limits.
-    #[must_use]
-    pub fn limits(&self) -> Limits {
-        self.limits
-    }
-
-    /// How far the table has grown.
-    #[must_use]
-    pub fn size(&self) -> Size {
-        // Acquire: pairs with the Release in `advance_size`. So the memory of all buckets of this
-        // size is there.
-        // mutant-ok: models have all memory from the start, and splits check the level in the word
-        Size::unpack(self.size.load(Acquire))
-    }
-
-    /// A size that the table has reached. The words of its buckets have at least the levels that
-    /// follow from it.
-    #[inline]
-    fn hint(&self) -> Size {
-        // Acquire: pairs with the Release in `advance_size`. So the splits up to this size happened
-        // before, and their buckets are committed.
-        Size::unpack(self.hint.load(Acquire))
-    }
-
-    /// The number of buckets, without those that were split ahead of their turn.
-    #[must_use]
-    pub fn buckets(&self) -> u64 {
-        self.growth.buckets(self.size())
-    }
-
-    /// Sets the number of bytes to which the table may grow.
-    pub fn set_max_bytes(&self, max_bytes: usize) {
-        // Relaxed: a limit that publishes nothing.
-        self.max_bytes.store(max_bytes as u64, Relaxed);
     }
 
     /// The stripe of the item, or the slot, that has these sides.

@@ -1,6 +1,6 @@
 //! Bare steps of the protocol, which operations take as parts, for models and tests.
 
-use super::{GrowingTable, Place, Side, grow::GROUP, search::Victim};
+use super::{GrowingTable, Place, Side, room::Victim, size::grow::GROUP};
 use crate::{
     InsertError,
     bucket::GrowingLayout,

@@ -1,6 +1,6 @@
 //! Tests of what cannot be seen from outside.
 
-use super::{GrowingTable, Item, Limits, Side, Space, grow::Refusal};
+use super::{Bare, GrowingTable, Item, Limits, Side, Space, size::grow::Refusal};
 #[cfg(target_os = "linux")]
 use crate::table::split::Place;
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
 /// A table of this layout after some inserts, at a load at which searches are long.
 fn grown<L: GrowingLayout>(first: u64, items: u64) -> GrowingTable {
     let limits = Limits { buckets: first << 8, load: 230 };
-    let table = GrowingTable::new::<L>(first, limits, 32, (true, false)).expect("memory");
+    let table = GrowingTable::new::<L>(Bare, first, limits, 32, (true, false)).expect("memory");
     for key in 0..items {
         // One that finds no room may be refused.
         let _ = table.insert::<L>(table.growth().item::<L>(mix(key, 1)));
@@ -69,7 +69,8 @@ fn most_alike_is_the_largest_count() {
     for (first, items) in [(1, 4), (1, 9), (2, 8), (3, 20)] {
         for seed in 0..100 {
             let limits = Limits { buckets: first << 2, load: 230 };
-            let table = GrowingTable::new::<L>(first, limits, 8, (false, false)).expect("memory");
+            let table =
+                GrowingTable::new::<L>(Bare, first, limits, 8, (false, false)).expect("memory");
             for key in 0..items {
                 // Several copies of some of them, on either side. What finds no room may be
                 // refused.
@@ -114,7 +115,7 @@ fn most_alike_is_the_largest_count() {
 fn a_group_that_another_thread_holds_is_waited_for() {
     type L = Leveled<4, 7>;
     let limits = Limits { buckets: 16 + 8, load: 230 };
-    let table = GrowingTable::new::<L>(16, limits, 8, (false, false)).expect("memory");
+    let table = GrowingTable::new::<L>(Bare, 16, limits, 8, (false, false)).expect("memory");
     let guard = table.stripes.at(0).lock();
     assert_eq!(table.split_next::<L>(table.size()), Err(Refusal::Busy));
     drop(guard);
@@ -132,7 +133,7 @@ fn no_bucket_is_split_into_one_beyond_the_last() {
     let first = (1 << 31) + 8;
     let limits = Limits { buckets: 1 << 32, load: 230 };
     // 16 GiB of addresses, of which hardly a page is touched.
-    let Some(table) = GrowingTable::new::<L>(first, limits, 8, (false, true)) else { return };
+    let Some(table) = GrowingTable::new::<L>(Bare, first, limits, 8, (false, true)) else { return };
     let early = |bucket| table.split_early::<L>(Place { bucket, level: 0 });
     assert_eq!(early((1 << 31) - 9), Ok(true));
     for bucket in [(1 << 31) - 8, (1 << 31) - 1, 1 << 31] {

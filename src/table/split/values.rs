@@ -1,8 +1,8 @@
 //! Values: the steps of a table that grows which read or replace what a slot holds beside the
 //! fingerprint.
 //!
-//! `table/values.rs` has the argument, and this what is particular to slots that know less and less
-//! of their items. Cores, and so buckets and stripes, do not depend on values.
+//! `table/steps/values.rs` has the argument, and this what is particular to slots that know less
+//! and less of their items. Cores, and so buckets and stripes, do not depend on values.
 //!
 //! # Removals and replacements name the value
 //!

@@ -20,7 +20,7 @@ use crate::{
         GrowingLayout,
         leveled::{level, slots},
     },
-    sync::{AcqRel, Relaxed, Word, acquire_fence, load_all},
+    sync::{AcqRel, Relaxed, Word, acquire_fence},
     table::{AllStripes, Clock, ClockState, GrowingBuckets, Payload, SweepState},
 };
 
@@ -57,7 +57,7 @@ impl<P: Payload> GrowingTable<P> {
     pub fn try_clone<L: GrowingLayout>(&self) -> Option<(Self, u64)> {
         let GrowingSpace { limits, memory, .. } = self.space;
         let (payload, first) = (self.growth.payload(), self.growth.first());
-        let mut copy = Self::holding::<L>(payload, first, limits, self.stripes(), memory)?;
+        let mut copy = Self::new::<L>(payload, first, limits, self.stripes(), memory)?;
         // Relaxed: a limit that publishes nothing.
         copy.max_bytes.set(self.max_bytes.load(Relaxed));
         let (mut touched, mut slack) = (0, 0);
@@ -67,7 +67,7 @@ impl<P: Payload> GrowingTable<P> {
             let paused = self.clock.pause();
             let stripes = self.stripes.lock_all();
             if let Some(size) = self.copy_into(&stripes, &mut copy.buckets) {
-                // After the words: see "Copies" in `table/clock.rs`.
+                // After the words: see "Copies" in `table/expiry/mod.rs`.
                 let (now, sweep) = self.clock_of_copy();
                 let (splits, ghosts) = (self.occupancy.splits(), self.ghosts_in(sweep.as_ref()));
                 // Before the lock of the schedule is taken.
@@ -153,23 +153,16 @@ impl<P: Payload> GrowingTable<P> {
             return None;
         }
         let mut at = 0;
-        copy.with_values(0..end, |mut copied| {
-            // The runs of the two may differ.
-            self.buckets.for_each_run(at..at + copied.len() as u64, |words| {
-                let (now, later) = core::mem::take(&mut copied).split_at_mut(words.len());
-                // Relaxed: what must be in the copy happened before the locks were acquired, or
-                // before the call. The fence below orders these loads.
-                load_all(words, now);
-                copied = later;
-                at += words.len() as u64;
-            });
+        copy.with_values(0..end, |copied| {
+            self.copy_words_from(at, copied);
+            at += copied.len() as u64;
         });
         let mut all = true;
         self.for_each_ahead(size, |child, word| {
             let child = u64::from(child)..u64::from(child) + 1;
             all &= copy.is_committed(child.clone());
             if all {
-                // Relaxed: as above.
+                // Relaxed: as in `copy_words_from`. The fence below orders these loads.
                 copy.with_values(child, |copied| copied[0] = word.load(Relaxed));
             }
         });
@@ -264,32 +257,5 @@ impl<P: Payload> GrowingTable<P> {
     pub(super) fn ahead(&self, size: Size) -> u64 {
         let in_use = self.growth.first() + self.occupancy.splits() as u64;
         in_use.saturating_sub(self.growth.buckets(size))
-    }
-
-    /// Sets the size of a table that is not shared. The levels of its words must be those that
-    /// follow from the size.
-    pub(super) fn set_size(&mut self, size: Size) {
-        let hint = self.hint_for(size);
-        self.size.set(size.pack());
-        self.hint.set(hint.pack());
-    }
-
-    /// The bytes of the next step in which the table uses more memory, without regard to the limit
-    /// on bytes. `None` if the table cannot grow any further.
-    #[must_use]
-    pub fn next_growth(&self) -> Option<usize> {
-        let size = self.size();
-        let end = self.growth.buckets(size);
-        if self.check_level(size.level).is_err() || end >= self.limits.buckets {
-            return None;
-        }
-        // The first bucket from the end on that is not committed.
-        let next = self
-            .buckets
-            .committed()
-            .fold(end, |next, chunk| if chunk.contains(&next) { chunk.end } else { next });
-        // If none is left, the last buckets that may be split need no more memory.
-        let next = next..(next + 1).min(self.limits.buckets);
-        Some(self.buckets.bytes_to_commit(next))
     }
 }

@@ -5,7 +5,7 @@ use core::hint::select_unpredictable;
 use super::{
     GrowingSpace, GrowingTable, Item, Payload, Seen, Side, Space, Stripe, StripeGuard, Stripes,
     Words,
-    search::{Outcome, Search, Victim},
+    room::{Outcome, Search, Victim},
 };
 use crate::{
     InsertError,

@@ -38,7 +38,7 @@ impl Scene {
     pub(super) fn entry(&self, hash: u64) -> Pair {
         let mixed = mix(hash, SEED);
         let buckets = self.words.len() as u64;
-        Addressing::holding(buckets, Valued::new(self.value_bits)).pair::<L>(mixed)
+        Addressing::new(buckets, Valued::new(self.value_bits)).pair::<L>(mixed)
     }
 
     /// The value of an item.

@@ -22,7 +22,7 @@ where
         return;
     }
     for size in SIZES {
-        let table = FixedTable::new(Addressing::holding(size, payload), false).expect("memory");
+        let table = FixedTable::new(Addressing::new(size, payload), false).expect("memory");
         let probe = payload.probe::<L>();
         let scalar = table.single_lookup::<L>(Kernel::Scalar);
         let items = size * u64::from(L::SLOTS) / 2 + 1;

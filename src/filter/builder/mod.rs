@@ -1,0 +1,308 @@
+//! The builder: from settings to a filter.
+
+mod engine_settings;
+
+use core::{fmt, hash::BuildHasher, marker::PhantomData, time::Duration};
+
+use super::{
+    Filter, FromSeed, StableHashBuilder,
+    engine::Engine,
+    hasher::{hasher_seed, random_seed},
+    kind::{Contents, Growth},
+};
+use crate::{
+    BuildError, Layout,
+    bucket::MAX_VALUE_BITS,
+    table::{Kernel, TimeSource, stamp_bits},
+};
+
+/// Builds a filter of any kind: [`Filter::builder`] creates one. Only the capacity is required, and
+/// only by filters that do not grow.
+///
+/// ```
+/// use guira::CuckooFilter;
+///
+/// let builder = CuckooFilter::builder().capacity(1_000_000).false_positive_rate(0.001).seed(42);
+/// let filter = builder.build().unwrap();
+/// assert!(filter.false_positive_rate() <= 0.001);
+/// ```
+#[must_use = "a builder does nothing until `build`"]
+pub struct FilterBuilder<C: Contents, G: Growth, S = StableHashBuilder> {
+    pub(super) settings: Settings,
+    seed: Option<u64>,
+    hasher: HasherSource<S>,
+    kind: PhantomData<fn() -> (C, G)>,
+}
+
+/// Everything but hasher and seed. Engines get the [validated](Self::validated) settings.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Settings {
+    pub(super) capacity: Option<usize>,
+    pub(super) target: Option<f64>,
+    pub(super) layout: Option<Layout>,
+    /// Bits of a value, if the user set them. Once validated: if items have values or stamps.
+    pub(super) value_bits: Option<u32>,
+    /// The generations for which items are found, if they expire.
+    pub(super) window: Option<u32>,
+    pub(super) time_to_live: Option<Duration>,
+    /// The clock of a filter that keeps time itself.
+    pub(super) time: Option<TimeSource>,
+    pub(super) inserts_per_second: Option<u64>,
+    pub(super) fastest: bool,
+    pub(super) huge_pages: bool,
+    pub(super) max_capacity: Option<usize>,
+    /// Whether filters that grow reserve address space.
+    pub(super) reserve: bool,
+    pub(super) max_copies: Option<usize>,
+    pub(super) writers: Option<usize>,
+    /// Largest number of bytes of the filter, of which the `Filter` value itself takes `own_bytes`.
+    pub(super) max_bytes: Option<usize>,
+    pub(super) own_bytes: usize,
+    pub(super) kernel: Option<Kernel>,
+}
+
+/// The window of a filter with a `ttl`. After a pause of any length, its `window + 1` generations
+/// begin at once, if the present one is swept: the 16 stamps of four bits have a slack of 8. A
+/// longer window of as many bits would forget more precisely, but it has less slack.
+const WINDOW_OF_TTL: u32 = 6;
+
+/// Where the hasher of a filter comes from.
+#[derive(Clone)]
+pub(super) enum HasherSource<S> {
+    /// Made from a seed, which is derived from the filter's.
+    Seeded(fn(u64) -> S),
+    /// Given by the user.
+    Given(S),
+}
+
+impl<S> HasherSource<S> {
+    /// The hasher of a filter with this seed.
+    pub(super) fn make(self, seed: u64) -> S {
+        match self {
+            Self::Seeded(from_seed) => from_seed(hasher_seed(seed)),
+            Self::Given(hasher) => hasher,
+        }
+    }
+}
+
+impl Settings {
+    /// Validates the settings, and returns those of a filter that itself takes `own_bytes`.
+    fn validated<C: Contents, G: Growth>(mut self, own_bytes: usize) -> Result<Self, BuildError> {
+        let default = C::DEFAULT_WINDOW.map(|window| self.time.map_or(window, |_| WINDOW_OF_TTL));
+        self.window = self.window.or(default);
+        self.capacity = self.capacity.or_else(|| self.items_by_rate());
+        if self.capacity.is_none() && !G::GROWS {
+            return Err(BuildError::NoCapacity);
+        }
+        if self.max_copies == Some(0) {
+            return Err(BuildError::ZeroMaxCopies);
+        }
+        if self.writers == Some(0) {
+            return Err(BuildError::ZeroWriters);
+        }
+        let Self { layout, window, .. } = self;
+        let of_layout = layout.and_then(Layout::valued);
+        let value_bits = match window {
+            None => C::DEFAULT_VALUE_BITS.map(|bits| self.value_bits.or(of_layout).unwrap_or(bits)),
+            Some(window) => Some(stamp_bits(window).ok_or(BuildError::InvalidWindow(window))?),
+        };
+        if let Some(bits) = value_bits.filter(|&bits| bits > MAX_VALUE_BITS) {
+            return Err(BuildError::InvalidValueBits(bits));
+        }
+        // The engine that grows rejects all layouts of others.
+        let suits = |layout: Layout| {
+            layout.valued() == value_bits && (G::GROWS || layout.splitting().is_none())
+        };
+        if let Some(layout) = layout.filter(|&layout| !suits(layout)) {
+            return Err(BuildError::LayoutUnsuitable { layout, value_bits });
+        }
+        if let Some(rate) = self.target.filter(|&rate| !(rate > 0.0 && rate < 1.0)) {
+            return Err(BuildError::InvalidRate(rate));
+        }
+        self.capacity = self.capacity.map(|capacity| capacity.max(1));
+        (self.value_bits, self.own_bytes) = (value_bits, own_bytes);
+        Ok(self)
+    }
+
+    /// The items of `window + 2` generations, if the builder knows how many come in a second.
+    fn items_by_rate(&self) -> Option<usize> {
+        let (rate, window) = (self.inserts_per_second?, u64::from(self.window?));
+        let nanos = u128::from(self.interval(window as u32)?) * u128::from(window + 2);
+        let items = nanos.saturating_mul(rate.into()).div_ceil(1_000_000_000);
+        Some(usize::try_from(items).unwrap_or(usize::MAX))
+    }
+
+    /// The kernel by which batches are looked up. It is available on this processor.
+    pub(super) fn kernel(&self) -> Kernel {
+        self.kernel.filter(|kernel| kernel.is_available()).unwrap_or_else(Kernel::best)
+    }
+}
+
+impl<C: Contents, G: Growth> FilterBuilder<C, G> {
+    pub(super) fn new() -> Self {
+        Self {
+            settings: Settings { huge_pages: true, reserve: true, ..Settings::default() },
+            seed: None,
+            hasher: HasherSource::Seeded(StableHashBuilder::from_seed),
+            kind: PhantomData,
+        }
+    }
+}
+
+impl<C: Contents, G: Growth, S: Clone> Clone for FilterBuilder<C, G, S> {
+    fn clone(&self) -> Self {
+        let Self { settings, seed, hasher, kind } = self;
+        Self { settings: settings.clone(), seed: *seed, hasher: hasher.clone(), kind: *kind }
+    }
+}
+
+impl<C: Contents, G: Growth, S> fmt::Debug for FilterBuilder<C, G, S> {
+    /// Formats the settings without the seed, since logs are read by others.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FilterBuilder").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}
+
+impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
+    /// Sets the number of distinct items that must fit. At most one filter in 10,000 refuses one of
+    /// them. Zero makes the smallest filter, whose capacity is one.
+    ///
+    /// A filter that grows [starts](crate::GrowingFilter#growth) with this capacity. In an
+    /// [`ExpiringFilter`](crate::ExpiringFilter#capacity) it must be enough for the items of w + 2
+    /// generations, where w is the window.
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::builder().capacity(50_000).build().unwrap();
+    /// assert_eq!(filter.capacity(), 50_000);
+    /// ```
+    pub fn capacity(mut self, items: usize) -> Self {
+        self.settings.capacity = Some(items);
+        self
+    }
+
+    /// Sets the target false-positive rate, above 0 and below 1. The filter does not exceed it
+    /// while it holds at most its capacity; one that grows never does.
+    ///
+    /// Without a [`layout`](Self::layout), the builder takes the layout with the fewest bits per
+    /// item that meets the target. Of a plain and a semi-sorted one of the same size, it takes the
+    /// plain one if both meet it. See also [`fastest`](Self::fastest).
+    ///
+    /// Without a target, a [`CuckooFilter`](crate::CuckooFilter) gets [`Layout::Plain4x16`], which
+    /// has about 0.012 % false positives and takes 16.7 bits per item. Other filters get a target:
+    /// a [`GrowingFilter`](crate::GrowingFilter) 0.1 %, a [`CuckooMap`](crate::CuckooMap) and an
+    /// [`ExpiringFilter`](crate::ExpiringFilter) 0.2 %, a [`GrowingMap`](crate::GrowingMap) and a
+    /// [`GrowingExpiringFilter`](crate::GrowingExpiringFilter) 0.5 %.
+    ///
+    /// ```
+    /// let builder = guira::CuckooFilter::builder().capacity(50_000).false_positive_rate(0.01);
+    /// assert!(builder.build().unwrap().false_positive_rate() <= 0.01);
+    /// ```
+    pub fn false_positive_rate(mut self, target: f64) -> Self {
+        self.settings.target = Some(target);
+        self
+    }
+
+    /// Sets the layout of the buckets, in place of one that is chosen by the target rate.
+    ///
+    /// For a [`CuckooFilter`](crate::CuckooFilter) it is one of [`Layout::ALL`], and for a
+    /// [`GrowingFilter`](crate::GrowingFilter) one of [`Layout::GROWING`]. For maps it is one of
+    /// those that [`with_values`](Layout::with_values), or if they grow
+    /// [`growing`](Layout::growing), returns, and for expiring filters too, with values of as many
+    /// bits as the stamps of the [`window`](FilterBuilder::window). With another layout, `build`
+    /// fails with [`LayoutUnsuitable`](BuildError::LayoutUnsuitable). If a target is set as well,
+    /// the layout must meet it (if the filter grows, after the last doubling).
+    ///
+    /// ```
+    /// let builder = guira::CuckooFilter::builder().capacity(50_000);
+    /// let filter = builder.layout(guira::Layout::SemiSorted3x22).build().unwrap();
+    /// assert!(filter.false_positive_rate() < 0.000_002);
+    /// ```
+    pub fn layout(mut self, layout: Layout) -> Self {
+        self.settings.layout = Some(layout);
+        self
+    }
+
+    /// Prefers speed to size: if plain layouts meet the target, takes the one with the fewest bits
+    /// per item. For a target of 1 % that is 13.2 bits per item in place of 10.9.
+    ///
+    /// `BENCHMARKS.md`, in the repository, compares semi-sorted layouts with plain ones that have
+    /// as many slots per bucket. Without a target, or with a [`layout`](Self::layout), this setting
+    /// has no effect; nor has it in filters that grow, all of whose layouts are plain.
+    ///
+    /// ```
+    /// let builder = guira::CuckooFilter::builder().capacity(50_000).false_positive_rate(0.01);
+    /// assert!(builder.clone().build().unwrap().layout().is_semi_sorted());
+    /// assert!(!builder.fastest().build().unwrap().layout().is_semi_sorted());
+    /// ```
+    pub fn fastest(mut self) -> Self {
+        self.settings.fastest = true;
+        self
+    }
+
+    /// Sets the seed, which makes the filter reproducible: with the default hasher and the same
+    /// seed, the same operations in the same order on one thread have the same outcome. With a
+    /// given [`hasher`](Self::hasher) this seeds only the mixing of hashes.
+    ///
+    /// Without a seed, every filter draws its own at random. A seed that others know gives up the
+    /// protection against chosen keys.
+    ///
+    /// ```
+    /// let builder = guira::CuckooFilter::builder().capacity(2_000).seed(42);
+    /// let (a, b) = (builder.clone().build().unwrap(), builder.build().unwrap());
+    /// assert_eq!(a.hash_key("ani"), b.hash_key("ani"));
+    /// ```
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = Some(seed);
+        self
+    }
+
+    /// Sets the hasher of the keys. A weak one does no harm as long as keys have distinct hashes:
+    /// the filter mixes every hash once more. A load of a snapshot needs the same hasher again:
+    /// [`Loader::hasher`](crate::Loader::hasher). See also [`seeded_hasher`](Self::seeded_hasher).
+    ///
+    /// ```
+    /// use std::hash::RandomState;
+    ///
+    /// let builder = guira::CuckooFilter::builder().capacity(10).hasher(RandomState::new());
+    /// builder.build().unwrap().insert("keyed by SipHash").unwrap();
+    /// ```
+    pub fn hasher<S2: BuildHasher>(self, hasher: S2) -> FilterBuilder<C, G, S2> {
+        let Self { settings, seed, kind, .. } = self;
+        FilterBuilder { settings, seed, hasher: HasherSource::Given(hasher), kind }
+    }
+
+    /// Sets the type of the hasher, which is made from a seed. The filter derives that seed from
+    /// its own, which snapshots contain, so a loader makes the same hasher again:
+    /// [`Loader::seeded_hasher`](crate::Loader::seeded_hasher).
+    ///
+    /// ```
+    /// use std::hash::{BuildHasherDefault, DefaultHasher};
+    ///
+    /// let builder = guira::CuckooFilter::builder().capacity(10);
+    /// let builder = builder.seeded_hasher::<BuildHasherDefault<DefaultHasher>>();
+    /// builder.build().unwrap().insert("ani").unwrap();
+    /// ```
+    pub fn seeded_hasher<S2: FromSeed>(self) -> FilterBuilder<C, G, S2> {
+        let Self { settings, seed, kind, .. } = self;
+        FilterBuilder { settings, seed, hasher: HasherSource::Seeded(S2::from_seed), kind }
+    }
+
+    /// Builds the filter.
+    ///
+    /// # Errors
+    /// [`BuildError`], with a variant for each possible cause.
+    ///
+    /// ```
+    /// let builder = guira::CuckooFilter::builder().capacity(1_000);
+    /// assert!(builder.clone().build().is_ok());
+    /// let error = builder.false_positive_rate(1.5).build().unwrap_err();
+    /// assert_eq!(error, guira::BuildError::InvalidRate(1.5));
+    /// ```
+    pub fn build(self) -> Result<Filter<C, G, S>, BuildError> {
+        let own_bytes = size_of::<Filter<C, G, S>>();
+        let engine = <C::Engine<G>>::build(&self.settings.validated::<C, G>(own_bytes)?)?;
+        let seed = self.seed.unwrap_or_else(random_seed);
+        let error = engine.out_of_memory();
+        Filter::from_parts(engine, seed, 0, self.hasher.make(seed)).ok_or(error)
+    }
+}

@@ -1,0 +1,226 @@
+//! Sweeps, and the beginning of generations: see `mod.rs`, which has the protocol.
+
+use super::{Aged, Clock, Generations, Space, Table, Words};
+use crate::sync::{Acquire, Relaxed, Release};
+
+/// Number of buckets that are swept before the lock is released for a moment.
+const CHUNK: u64 = if cfg!(any(loom, shuttle)) { 1 } else { 1024 };
+
+impl Generations {
+    /// Sweeps at most `buckets` of the next buckets that were not swept in this generation, up to
+    /// the `end` that a holder of `sweeping` reads: see [`Clock::try_sweep`]. Returns the number of
+    /// buckets that are left.
+    pub(super) fn sweep(
+        &self,
+        buckets: u64,
+        end: impl FnOnce() -> u64,
+        sweep: impl FnMut(u64, u32, u64),
+    ) -> u64 {
+        let _sweeping = self.sweeping.lock();
+        let now = self.now();
+        self.sweep_locked((now, end()), buckets, sweep)
+    }
+
+    /// As [`sweep`](Self::sweep), for a holder of `sweeping` that has read the generation and the
+    /// end since.
+    pub(super) fn sweep_locked(
+        &self,
+        (now, end): (u64, u64),
+        buckets: u64,
+        mut sweep: impl FnMut(u64, u32, u64),
+    ) -> u64 {
+        // Relaxed, here and below: the lock orders all accesses.
+        let start = self.swept.load(Relaxed);
+        let next = end.min(start.saturating_add(buckets));
+        for bucket in start..next {
+            sweep(now, bucket as u32, end);
+        }
+        self.swept.store(next, Relaxed);
+        end - next
+    }
+
+    /// The number of buckets to be swept in this generation, in a table that grows, for a holder of
+    /// `sweeping`.
+    pub(super) fn end(&self) -> u64 {
+        // Relaxed: the lock orders all accesses.
+        self.end.load(Relaxed)
+    }
+
+    /// Lets the sweep of the present generation begin. `next` is called before, with the
+    /// generation, and returns the number of buckets of the sweep, in a table that grows.
+    pub(super) fn begin_sweep(&self, next: impl FnOnce(u64) -> Option<u64>) {
+        let _sweeping = self.sweeping.lock();
+        let now = self.now();
+        self.begin_sweep_locked(now, next(now));
+    }
+
+    /// As [`begin_sweep`](Self::begin_sweep), for a holder of `sweeping` that has completed the
+    /// former sweep.
+    pub(super) fn begin_sweep_locked(&self, now: u64, end: Option<u64>) {
+        // Relaxed: the lock orders all accesses.
+        if let Some(end) = end {
+            self.end.store(end, Relaxed);
+        }
+        self.swept.store(0, Relaxed);
+        self.clean.store(self.begun.load(Relaxed), Relaxed);
+        self.begun.store(now, Relaxed);
+    }
+
+    /// What expires with the beginning of the generation `now` no longer counts as ghosts. Returns
+    /// their number. The caller holds `sweeping`, and nobody decides by the generation before.
+    pub(super) fn retire_ghosts(&self, now: u64) -> i64 {
+        self.ghosts[usize::from(self.expired_with(now))].swap(0)
+    }
+}
+
+impl<S: Space<Payload = Aged>> Table<S> {
+    /// Sweeps the next buckets that were not swept in this generation. Returns the number of those
+    /// that are left.
+    pub fn sweep<L>(&self, buckets: u64) -> u64
+    where
+        S: Words<L>,
+    {
+        let mut rest = buckets;
+        loop {
+            let chunk = rest.min(CHUNK);
+            rest -= chunk;
+            let sweep = |now, bucket, end| S::sweep_bucket(self, now, bucket, end);
+            let left = self.clock.sweep(chunk, || self.end_of_sweep(), sweep);
+            if rest == 0 || left == 0 {
+                return left;
+            }
+        }
+    }
+
+    /// The number of buckets to be swept in this generation, for a holder of `sweeping`.
+    pub(super) fn end_of_sweep(&self) -> u64 {
+        if S::GROWS { self.clock.end() } else { self.space.buckets() }
+    }
+
+    /// Begins the next generation, unless another call has done so since this one began. Returns
+    /// the new generation.
+    pub fn advance<L>(&self) -> u64
+    where
+        S: Words<L>,
+    {
+        self.advance_from::<L>(self.clock.generation_to_change())
+    }
+
+    /// Begins the generation after `start`, which the caller has read, once all buckets have been
+    /// swept in this one; unless it has begun already. Returns the present generation.
+    fn advance_from<L>(&self, start: u64) -> u64
+    where
+        S: Words<L>,
+    {
+        let clock = &self.clock;
+        let _advancing = clock.advancing.lock();
+        // Another thread began a generation after the start, perhaps the one that this thread
+        // waited for.
+        if !clock.validate(start) {
+            return clock.now();
+        }
+        while self.sweep::<L>(CHUNK) > 0 {}
+        clock.tick();
+        // Whoever holds a stripe may still decide by the generation before. Nobody does after this.
+        self.stripes.pass();
+        // Only now: a sweep of the new generation must not have begun earlier.
+        clock.begin_sweep(|now| {
+            if S::GROWS {
+                self.space.retire_ghosts(self.clock.retire_ghosts(now));
+            }
+            S::GROWS.then(|| self.space.buckets())
+        });
+        clock.now()
+    }
+
+    /// Begins the next generation if it is due by the caller's clock, in nanoseconds, and returns
+    /// it.
+    pub fn tick_by<L>(&self, clock: impl Fn() -> u64) -> Option<u64>
+    where
+        S: Words<L>,
+    {
+        let begun = self.count_reading::<L>(&clock)?;
+        // The time of the new generation is counted from here. Meanwhile others may have counted so
+        // much of it that the next one is due.
+        self.count_reading::<L>(&clock).or(Some(begun))
+    }
+
+    /// Reads the caller's clock once, and begins the next generation if it is due.
+    fn count_reading<L>(&self, clock: impl Fn() -> u64) -> Option<u64>
+    where
+        S: Words<L>,
+    {
+        let schedule = &self.clock.schedule;
+        if self.clock.keeper.is_some() {
+            return None;
+        }
+        let generation = self.clock.generation_to_change();
+        let before = schedule.readings();
+        // No lock is held over the caller's code.
+        let reading = clock();
+        let counting = schedule.try_count(before)?;
+        if !counting.is_due(reading, generation) {
+            return None;
+        }
+        // From the generation that was measured: `advance` may have begun another one since.
+        let begun = self.advance_from::<L>(generation);
+        counting.began(begun);
+        Some(begun)
+    }
+
+    /// Begins the generations that are due by the caller's clock, in nanoseconds, after a time in
+    /// which nobody used the table, but no more than are needed to let everything expire. Returns
+    /// the present generation.
+    pub fn advance_to<L>(&self, clock: impl Fn() -> u64) -> u64
+    where
+        S: Words<L>,
+    {
+        let (counting, generation, reading) = loop {
+            if self.clock.keeper.is_some() {
+                return self.clock.generation();
+            }
+            let generation = self.clock.generation_to_change();
+            let before = self.clock.schedule.readings();
+            let reading = clock();
+            if let Some(counting) = self.clock.schedule.count(before) {
+                break (counting, generation, reading);
+            }
+        };
+        let limit = u64::from(self.clock.window()) + 1;
+        let (due, elapsed) = counting.absence(reading, generation, limit);
+        let mut now = generation;
+        for _ in 0..due {
+            now = self.advance_from::<L>(now);
+        }
+        counting.set(now, elapsed, reading);
+        now
+    }
+}
+
+impl<S: Space> Table<S> {
+    /// Sweeps a bucket in the generation `now`, which was read under a lock that is still held.
+    /// Returns its word.
+    #[inline]
+    pub(in crate::table) fn sweep_one<L>(&self, now: u64, bucket: u32) -> u64
+    where
+        S: Words<L>,
+    {
+        let place = self.space.bucket(bucket);
+        loop {
+            // Acquire: pairs with the Release of a split, so that the memory of a child is there.
+            // mutant-ok: models have all memory from the start, and a child's word is loaded anew
+            let word = place.load_to_change(Acquire);
+            let expired = self.expired::<L>(now, word);
+            if expired == 0 {
+                return word;
+            }
+            let new = S::without_all(word, expired);
+            // Release: pairs with the Acquire of whoever loads the word: a lookup that sees the
+            // slot cleared sees the generation in which it expired.
+            if place.compare_exchange(word, new, Release, Relaxed).is_ok() {
+                self.count_swept::<L>(word, expired);
+                return new;
+            }
+        }
+    }
+}

@@ -1,0 +1,374 @@
+//! The clock of generations: what it counts, and what it does for the steps of every table.
+
+use alloc::boxed::Box;
+
+use arrayvec::ArrayVec;
+
+use super::{
+    Clock,
+    keeper::Keeper,
+    schedule::{ClockState, Schedule},
+    stamp_counts::StampCounts,
+    try_boxed,
+};
+use crate::{
+    bucket::Lanes,
+    sync::{Acquire, Lock, Relaxed, Release, Tally, Word},
+};
+
+/// Largest number of bits of a stamp.
+const MAX_STAMP_BITS: u32 = 8;
+/// Largest number of stamps.
+pub(crate) const MAX_STAMPS: usize = 1 << MAX_STAMP_BITS;
+
+/// The smallest number of bits of stamps for a window, or `None` if there is none. An age is
+/// visible, expired, or the last one, which is neither.
+pub(crate) fn stamp_bits(window: u32) -> Option<u32> {
+    (2..=MAX_STAMP_BITS).find(|bits| (1..=(1 << bits) - 3).contains(&window))
+}
+
+/// What depends on the buckets of a table that grows, as clones and snapshots contain it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SweepState {
+    /// The number of buckets that were swept in this generation.
+    pub swept: u64,
+    /// The number of buckets to be swept in this generation.
+    pub end: u64,
+    /// The last generation in which a refresh restamped a slot, or zero.
+    pub refreshed: u64,
+    /// For each stamp, the number of visible slots that belong to no item.
+    pub ghosts: ArrayVec<u64, MAX_STAMPS>,
+}
+
+/// A clock, and how far its table, which grows, is swept.
+pub type ClockAndSweep = (ClockState, SweepState);
+
+/// The clock of a table whose slots expire. It counts generations, and ticks when
+/// [`advance`](crate::table::Table::advance) is called.
+#[derive(Debug)]
+pub struct Generations {
+    pub(super) now: Word,
+    /// Largest age of a visible slot, at most `2^stamp_bits - 3`.
+    pub(super) window: u32,
+    pub(super) stamp_bits: u32,
+    /// The bits of a stamp.
+    pub(super) mask: u64,
+    /// Held while the clock ticks.
+    pub(super) advancing: Lock,
+    /// Held while buckets are swept, for one chunk of them.
+    pub(super) sweeping: Lock,
+    /// The buckets that have been swept in this generation, and the number of those to be swept.
+    /// Holders of `sweeping` access them.
+    pub(super) swept: Word,
+    pub(super) end: Word,
+    /// The generation whose sweep this is. It is the present one, but for the time between a tick
+    /// and the beginning of its sweep.
+    pub(super) begun: Word,
+    /// The generation in which the last complete sweep began.
+    pub(super) clean: Word,
+    pub(super) counts: StampCounts,
+    /// The number of slots with each stamp that belong to no item: none in a table of a fixed size.
+    pub(super) ghosts: Box<[Tally]>,
+    /// In a table that grows, the last generation in which a refresh restamped a slot, or zero.
+    /// Written under the stripe of the slot.
+    pub(super) refreshed: Word,
+    pub(super) schedule: Schedule,
+    /// If the table keeps time itself: see `keeper.rs`.
+    pub(super) keeper: Option<Keeper>,
+}
+
+impl Generations {
+    /// Returns a clock that starts in the generation `now`, or `None` if the system refuses the
+    /// memory for its counters. Of a table that grows, the first `grows` buckets are to be swept.
+    pub(crate) fn new(
+        now: u64,
+        (window, stamp_bits): (u32, u32),
+        stripes: usize,
+        grows: Option<u64>,
+    ) -> Option<Self> {
+        debug_assert!(window <= (1_u32 << stamp_bits) - 3);
+        let stamps = grows.map_or(0, |_| 1 << stamp_bits);
+        Some(Self {
+            now: Word::new(now),
+            window,
+            stamp_bits,
+            mask: (1 << stamp_bits) - 1,
+            advancing: Lock::new(),
+            sweeping: Lock::new(),
+            swept: Word::new(0),
+            end: Word::new(grows.unwrap_or(0)),
+            begun: Word::new(now),
+            clean: Word::new(now),
+            counts: StampCounts::new(stamp_bits, stripes)?,
+            ghosts: try_boxed((0..stamps).map(|_| Tally::new()))?,
+            refreshed: Word::new(0),
+            schedule: Schedule::new(ClockState::new(window, now, 0)),
+            keeper: None,
+        })
+    }
+
+    /// The largest age of a visible slot.
+    pub fn window(&self) -> u32 {
+        self.window
+    }
+
+    /// Least nanoseconds of a generation, or zero if none is ever due.
+    pub(crate) fn interval(&self) -> u64 {
+        self.schedule.interval
+    }
+
+    /// The current generation, at the start of a lookup or an insert.
+    #[inline]
+    pub fn generation(&self) -> u64 {
+        // Acquire: pairs with the Release of `tick` below. The words that the caller reads next
+        // show what was swept before the tick.
+        self.now.load(Acquire)
+    }
+
+    /// As [`generation`](Self::generation), for a thread that may begin the next one.
+    pub(super) fn generation_to_change(&self) -> u64 {
+        // Acquire: what the caller does next comes after the beginning of this generation.
+        // mutant-ok: an advance validates it under a lock, and the caller's clock is in no model
+        self.now.load_to_change(Acquire)
+    }
+
+    /// Begins the next generation. The caller holds `advancing`.
+    pub(super) fn tick(&self) {
+        // Relaxed: the lock orders this load.
+        let now = self.now.load_to_change(Relaxed);
+        // Release: pairs with the Acquire of `generation`. A swap only because of loom, which does
+        // not know that a plain store follows a read-modify-write of `generation_to_change`.
+        self.now.swap(now + 1, Release);
+    }
+
+    /// Returns whether a generation is visible.
+    #[inline]
+    pub(super) fn is_visible(&self, now: u64, generation: u64) -> bool {
+        generation <= now && now - generation <= self.window.into()
+    }
+
+    /// Returns whether a slot that ends with a stamp is visible.
+    #[inline]
+    pub(in crate::table) fn shows(&self, now: u64, slot: u32) -> bool {
+        self.age(now, slot) <= self.window
+    }
+
+    /// The age of a slot that ends with a stamp.
+    #[inline]
+    pub(super) fn age(&self, now: u64, slot: u32) -> u32 {
+        (now.wrapping_sub(slot.into()) & self.mask) as u32
+    }
+
+    /// The ages of all slots of a word, empty ones included, in the lowest bits of each lane.
+    #[inline]
+    pub(super) fn ages(&self, lanes: Lanes, now: u64, word: u64) -> u64 {
+        let stamps = lanes.broadcast(self.mask as u32);
+        // The bit above each stamp lends to the subtraction, so that no lane borrows from another.
+        let minuend = lanes.broadcast((now & self.mask) as u32 | 1 << self.stamp_bits);
+        (minuend - (word & stamps)) & stamps
+    }
+
+    /// Marks the lanes whose age is at least `age`, which must be at least 1.
+    #[inline]
+    pub(super) fn at_least(&self, lanes: Lanes, ages: u64, age: u32) -> u64 {
+        // The sum has the bit above the stamp if it reaches `2^stamp_bits`. No lane overflows.
+        let sums = ages + lanes.broadcast((1 << self.stamp_bits) - age);
+        sums << (lanes.bits() - 1 - self.stamp_bits) & lanes.highs()
+    }
+
+    /// The stamp of what expires when a generation begins.
+    pub(super) fn expired_with(&self, generation: u64) -> u16 {
+        self.stamp(generation.wrapping_sub(u64::from(self.window) + 1))
+    }
+
+    /// Notes that a refresh is about to restamp a slot. The caller holds its stripe, and has read
+    /// the generation since.
+    pub(super) fn note_refresh(&self, now: u64) {
+        // Relaxed: who depends on it acquires the stripe. Most refreshes of a generation only read
+        // the line.
+        if self.refreshed.load(Relaxed) < now {
+            self.refreshed.fetch_max(now, Relaxed);
+        }
+    }
+
+    /// Returns whether a slot of the caller's stripe that is still visible may have been restamped.
+    /// The caller holds that stripe, and has read the generation since.
+    pub(super) fn has_refreshed(&self, now: u64) -> bool {
+        // Relaxed: as in `note_refresh`.
+        let refreshed = self.refreshed.load(Relaxed);
+        refreshed != 0 && now.saturating_sub(refreshed) <= self.window.into()
+    }
+}
+
+impl Clock for Generations {
+    const SWEEPS: bool = true;
+
+    #[inline]
+    fn now(&self) -> u64 {
+        // Relaxed: if a tick has passed the lock that the caller holds, the lock orders this load.
+        self.now.load(Relaxed)
+    }
+
+    #[inline]
+    fn validate(&self, now: u64) -> bool {
+        // Relaxed is enough, for the reason given in `Stripe::validate`.
+        self.now.load(Relaxed) == now
+    }
+
+    #[inline]
+    fn stamp(&self, generation: u64) -> u16 {
+        (generation & self.mask) as u16
+    }
+
+    #[inline]
+    fn visible(&self, lanes: Lanes, now: u64, word: u64) -> u64 {
+        let ages = self.ages(lanes, now, word);
+        lanes.highs() & !self.at_least(lanes, ages, self.window + 1)
+    }
+
+    #[inline]
+    fn expired(&self, lanes: Lanes, now: u64, word: u64) -> u64 {
+        let ages = self.ages(lanes, now, word);
+        let past = self.at_least(lanes, ages, self.window + 1);
+        // The last age is spared: see the documentation of this module.
+        let last = self.at_least(lanes, ages, self.mask as u32);
+        past & !last & !lanes.zeros(word)
+    }
+
+    fn count_swept(&self, lanes: Lanes, word: u64, mut marks: u64) {
+        while marks != 0 {
+            let slot = word >> lanes.lowest(marks);
+            self.counts.add(self.stamp(slot), -1);
+            marks &= marks - 1;
+        }
+    }
+
+    #[inline]
+    fn count_added(&self, slot: u32) {
+        self.counts.add(self.stamp(slot.into()), 1);
+    }
+
+    fn count_removed(&self, slot: u32) {
+        self.counts.add(self.stamp(slot.into()), -1);
+    }
+
+    fn count_ghosts(&self, slot: u32, change: i64) {
+        self.ghosts[usize::from(self.stamp(slot.into()))].add(change);
+    }
+
+    #[inline]
+    fn count_cleared(&self, lanes: Lanes, word: u64) {
+        self.count_swept(lanes, word, lanes.nonzeros(word));
+    }
+
+    fn clear_ghosts(&self) {
+        for ghosts in &self.ghosts {
+            ghosts.swap(0);
+        }
+    }
+
+    fn visible_slots(&self) -> Option<i64> {
+        let now = self.generation();
+        let items = |stamp: u16| {
+            let ghosts = self.ghosts.get(usize::from(stamp)).map_or(0, Tally::get);
+            self.counts.sum(stamp) - ghosts
+        };
+        Some((0..=self.window.into()).map(|age| items(self.stamp(now - age))).sum())
+    }
+
+    fn read(&self, generation: u64) -> Option<ClockState> {
+        let state = self.schedule.read(self.window, generation);
+        let Some(keeper) = &self.keeper else { return Some(state) };
+        let elapsed = keeper.elapsed(state.interval);
+        Some(ClockState { time: Some(keeper.time), elapsed, ..state })
+    }
+
+    fn pause(&self) -> impl Sized + '_ {
+        self.sweeping.lock()
+    }
+
+    fn set(&mut self, state: ClockState) {
+        self.now.set(state.generation);
+        self.begun.set(state.generation);
+        // Slots may have expired long ago, so all buckets are swept before the next generation
+        // begins. In the first generation of a table, none have.
+        let clean = state.generation.saturating_sub(self.slack());
+        self.clean.set(clean.max(self.window.into()));
+        self.keeper = state.time.map(|time| Keeper::new(state, time));
+        self.schedule = Schedule::new(state);
+    }
+
+    fn read_sweep(&self, generation: u64, buckets: u64) -> Option<SweepState> {
+        // Relaxed, here and below: the caller holds the locks that order these loads.
+        let refreshed = self.refreshed.load(Relaxed);
+        let mut ghosts: ArrayVec<u64, MAX_STAMPS> =
+            self.ghosts.iter().map(|ghosts| ghosts.get().max(0) as u64).collect();
+        if self.begun.load(Relaxed) == generation {
+            return Some(SweepState {
+                swept: self.swept.load(Relaxed),
+                end: self.end(),
+                refreshed,
+                ghosts,
+            });
+        }
+        // The generation has been published, and its sweep has not begun. In the copy it begins
+        // now.
+        ghosts[usize::from(self.expired_with(generation))] = 0;
+        Some(SweepState { swept: 0, end: buckets, refreshed, ghosts })
+    }
+
+    fn set_sweep(&mut self, state: &SweepState) {
+        self.swept.set(state.swept);
+        self.end.set(state.end);
+        self.refreshed.set(state.refreshed);
+        for (ghosts, &number) in self.ghosts.iter().zip(&state.ghosts) {
+            ghosts.swap(number as i64);
+        }
+    }
+
+    fn limit_sweep(&mut self, buckets: u64) {
+        self.end.set(self.end().min(buckets));
+        // Relaxed: the table is not shared.
+        self.swept.set(self.swept.load(Relaxed).min(buckets));
+    }
+
+    fn count_all(&self, lanes: Lanes, words: &[u64]) {
+        for &word in words {
+            let mut marks = lanes.nonzeros(word);
+            while marks != 0 {
+                self.count_added((word >> lanes.lowest(marks)) as u32);
+                marks &= marks - 1;
+            }
+        }
+    }
+
+    fn try_sweep(&self, buckets: u64, sweep: impl FnMut(u64, u32, u64)) {
+        if let Some(_sweeping) = self.sweeping.try_lock() {
+            let now = self.now();
+            self.sweep_locked((now, self.end()), buckets, sweep);
+        }
+    }
+
+    fn size_in_bytes(&self) -> usize {
+        self.counts.size_in_bytes() + size_of_val(&*self.ghosts)
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use crate::table::{Aged, Payload};
+
+    /// A removal takes a restamped slot into account as long as one can be visible.
+    #[test]
+    fn a_refresh_is_remembered_for_a_window() {
+        const WINDOW: u32 = 5;
+        let clock = Aged::new(3, WINDOW, 10).clock(8, Some(16)).expect("memory");
+        assert!(!clock.has_refreshed(10));
+        for noted in [10, 12] {
+            clock.note_refresh(noted);
+            let last = noted + u64::from(WINDOW);
+            assert!((noted..=last).all(|now| clock.has_refreshed(now)));
+            assert!(!clock.has_refreshed(last + 1));
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! The steps of tables whose slots expire, written once for tables of a fixed size and for those
+//! that grow: see `mod.rs`, which has the protocol.
+
+use super::{Clock, Generations, MarkedSlot, Payload, Seen, Space, Table, Words, marked};
+use crate::{
+    InsertError,
+    bucket::BucketLayout,
+    table::{FixedTable, KeyProbe},
+};
+
+/// The payload of tables whose values are stamps: see [`Generations`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Aged {
+    stamp_bits: u32,
+    window: u32,
+    /// The generation in which a new table starts.
+    start: u64,
+}
+
+impl Aged {
+    /// Stamps of this many bits. Slots are visible up to the age `window`, at most
+    /// `2^stamp_bits - 3`. A new table starts in the generation `start`, at least `window`.
+    #[must_use]
+    pub fn new(stamp_bits: u32, window: u32, start: u64) -> Self {
+        debug_assert!(window <= (1_u32 << stamp_bits) - 3);
+        Self { stamp_bits, window, start }
+    }
+}
+
+impl Payload for Aged {
+    type Clock = Generations;
+    type Probe = KeyProbe;
+    type Answer = bool;
+
+    fn probe<L: BucketLayout>(&self) -> KeyProbe {
+        KeyProbe::new::<L>(self.stamp_bits)
+    }
+
+    #[inline]
+    fn fingerprints<L: BucketLayout>(probe: &KeyProbe) -> u32 {
+        probe.count()
+    }
+
+    #[expect(clippy::inline_always, reason = "so that it gets the features of its caller")]
+    #[inline(always)]
+    unsafe fn look_up<L: BucketLayout>(
+        table: &FixedTable<Self>,
+        probe: &KeyProbe,
+        key: u32,
+        buckets: [u32; 2],
+    ) -> bool {
+        // SAFETY: the caller promises it.
+        unsafe { table.is_key_visible::<L>(probe, key, buckets) }
+    }
+
+    fn clock(&self, stripes: usize, grows: Option<u64>) -> Option<Generations> {
+        Generations::new(self.start, (self.window, self.stamp_bits), stripes, grows)
+    }
+
+    #[inline]
+    fn value_bits(&self) -> u32 {
+        self.stamp_bits
+    }
+}
+
+impl<S: Space<Payload = Aged>> Table<S> {
+    /// Returns whether a visible slot matches an item.
+    #[inline]
+    pub(in crate::table) fn look_for_visible<L>(&self, item: &S::Item) -> bool
+    where
+        S: Words<L>,
+    {
+        loop {
+            let now = self.clock.generation();
+            let (words, reading) = self.read::<L>(item);
+            if self.visible_in::<L>(now, item, words) != [0; 2] {
+                return true;
+            }
+            if reading.is_valid() & self.clock.validate(now) {
+                return false;
+            }
+            self.counters.lookup_retried();
+        }
+    }
+
+    /// Adds a copy of an item that is visible for `life` generations, at most the window. Returns
+    /// the generation of its stamp.
+    ///
+    /// # Errors
+    /// As `insert`, where slots that have expired count as empty.
+    #[inline]
+    pub fn insert_for<L>(&self, item: S::Item, life: u32) -> Result<u64, InsertError>
+    where
+        S: Words<L>,
+    {
+        let clock = &self.clock;
+        let generation = clock.generation() - u64::from(clock.window() - life);
+        self.insert::<L>(S::with_value(item, clock.stamp(generation)))?;
+        Ok(generation)
+    }
+
+    /// Adds a copy of an item if there is no visible one. Returns the present generation if it was
+    /// added.
+    ///
+    /// # Errors
+    /// Why there is no room, if there is no visible copy.
+    pub fn insert_unseen<L>(&self, item: S::Item) -> Result<Option<u64>, InsertError>
+    where
+        S: Words<L>,
+    {
+        Ok(self.insert_if_absent::<L>(&item, 0)?.ok())
+    }
+
+    /// As [`insert_unseen`](Self::insert_unseen), for a copy that is visible for `life`
+    /// generations, at most the window. Returns the generation of its stamp.
+    ///
+    /// # Errors
+    /// As `insert_unseen`.
+    pub fn insert_unseen_for<L>(&self, item: S::Item, life: u32) -> Result<Option<u64>, InsertError>
+    where
+        S: Words<L>,
+    {
+        let age = u64::from(self.clock.window() - life);
+        Ok(self.insert_if_absent::<L>(&item, age)?.ok())
+    }
+
+    /// Gives the stamp of the present generation to the oldest visible copy of an item. Returns
+    /// whether there was one.
+    #[must_use]
+    pub fn refresh<L>(&self, item: S::Item) -> bool
+    where
+        S: Words<L>,
+    {
+        let guard = self.stripe::<L>(&item).lock();
+        loop {
+            let now = self.clock.now();
+            let words = self.space.load_both_to_change(&item);
+            // A sweep of the next generation may have cleared the caller's copy, and the copy that
+            // is left may be an alias's.
+            if !self.clock.validate(now) {
+                continue;
+            }
+            let marks = self.visible_in::<L>(now, &item, words);
+            let Some(oldest) = self.oldest::<L>(now, words, marks) else { return false };
+            let stamped = self.restamped(now, oldest.slot);
+            if oldest.slot == stamped {
+                return true;
+            }
+            if S::GROWS {
+                self.clock.note_refresh(now);
+            }
+            guard.bump();
+            let changed =
+                self.change_slot::<L>(&guard, words[oldest.place], oldest.slot, Some(stamped));
+            if changed.is_ok() {
+                self.count_restamped(oldest.slot, stamped);
+                return true;
+            }
+            // The clock has ticked since, and the copy was swept; or its bucket was split.
+        }
+    }
+
+    /// Removes one copy of an item with the stamp of a generation, if that is visible: the one that
+    /// knows most. Returns whether there was one.
+    ///
+    /// Also returns `false` if a newer copy knows more, and something was refreshed within the
+    /// window: that copy may be this item's. See "Refreshing" in `mod.rs`.
+    #[must_use]
+    pub fn remove_of<L>(&self, item: S::Item, generation: u64) -> bool
+    where
+        S: Words<L>,
+    {
+        let guard = self.stripe::<L>(&item).lock();
+        let now = self.clock.now();
+        if !self.clock.is_visible(now, generation) {
+            return false;
+        }
+        loop {
+            let words = self.space.load_both_to_change(&item);
+            let (mut found, mut newer) = (None, 0);
+            let marks = self.visible_in::<L>(now, &item, words);
+            for copy in marked::<S, L>(words, marks) {
+                let age = self.clock.age(now, copy.slot);
+                let (of, knowledge) = (now - u64::from(age), copy.knowledge);
+                if of == generation {
+                    found = found.max(Some((knowledge, copy.place, copy.slot)));
+                } else if of > generation {
+                    newer = newer.max(knowledge);
+                }
+            }
+            let Some((knowledge, place, slot)) = found else { return false };
+            if knowledge < newer && self.clock.has_refreshed(now) {
+                return false;
+            }
+            guard.bump();
+            if self.change_slot::<L>(&guard, words[place], slot, None).is_ok() {
+                self.clock.count_removed(slot);
+                self.space.count(-1);
+                return true;
+            }
+        }
+    }
+
+    /// Adds a copy of an item, with the stamp of the present generation. If there is no room,
+    /// replaces the oldest slot in its two locations: see "Evicting" in `mod.rs`. Returns the
+    /// generation, and whether a visible slot was replaced.
+    pub fn insert_evicting<L>(&self, item: S::Item) -> (u64, bool)
+    where
+        S: Words<L>,
+    {
+        loop {
+            if let Ok(generation) = self.insert_for::<L>(item, self.clock.window()) {
+                return (generation, false);
+            }
+            // Without a lock, only to learn whose lock to acquire.
+            let now = self.clock.generation();
+            let words = self.space.load_both_to_change(&item);
+            let every = [S::LANES.highs(); 2];
+            let Some(likely) = self.oldest::<L>(now, words, every) else { continue };
+            let MarkedSlot { place, slot: victim, .. } = likely;
+            let guard = self.space.stripe_of_slot(&self.stripes, words[place], victim).lock();
+            // The generation comes after the words, so no slot in them has a later one.
+            let words = self.space.load_both_to_change(&item);
+            let now = self.clock.now();
+            // There was no room, but there may be now.
+            if words.iter().any(|seen| S::LANES.zeros(S::slots(seen.word)) != 0) {
+                continue;
+            }
+            if self.oldest::<L>(now, words, every) != Some(likely) {
+                continue;
+            }
+            let stamped = self.stamped(item, now);
+            let stamped = self.space.slot_of(&stamped, place == 1, words[place].word);
+            guard.bump();
+            if self.change_slot::<L>(&guard, words[place], victim, Some(stamped)).is_ok() {
+                self.counters.inserted();
+                self.count_restamped(victim, stamped);
+                return (now, self.clock.shows(now, victim));
+            }
+        }
+    }
+
+    /// Returns the oldest marked slot, and of several the one that knows most.
+    fn oldest<L>(&self, now: u64, words: [Seen; 2], marks: [u64; 2]) -> Option<MarkedSlot>
+    where
+        S: Words<L>,
+    {
+        // The order of slots as one number, so that no comparison takes a branch.
+        let mut oldest = 0;
+        for (place, (Seen { word, .. }, mut left)) in words.into_iter().zip(marks).enumerate() {
+            while left != 0 {
+                let slot = S::LANES.slot(word, left & left.wrapping_neg());
+                left &= left - 1;
+                // An empty slot may be marked, too.
+                if slot != 0 {
+                    let age = u64::from(self.clock.age(now, slot));
+                    let knowledge = u64::from(S::knowledge(word, slot));
+                    let key = age << 48 | knowledge << 40 | (place as u64) << 32 | u64::from(slot);
+                    oldest = oldest.max(key);
+                }
+            }
+        }
+        let [knowledge, place] = [40, 32].map(|shift| (oldest >> shift) as u8);
+        let (knowledge, place) = (knowledge.into(), place.into());
+        (oldest != 0).then_some(MarkedSlot { knowledge, place, slot: oldest as u32 })
+    }
+
+    /// A slot with the stamp of a generation.
+    #[inline]
+    fn restamped(&self, now: u64, slot: u32) -> u32 {
+        let clock = &self.clock;
+        slot - u32::from(clock.stamp(slot.into())) + u32::from(clock.stamp(now))
+    }
+
+    /// Counts a slot whose stamp was replaced.
+    fn count_restamped(&self, old: u32, new: u32) {
+        self.clock.count_removed(old);
+        self.clock.count_added(new);
+    }
+}

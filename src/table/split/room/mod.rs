@@ -1,0 +1,91 @@
+//! Inserts that find both locations full: a search for room, and if that finds none, splits.
+
+mod relocate;
+mod search;
+
+use super::{
+    Clock, GrowingTable, Item, Payload, Place, Seen, Side, Size, Space, StripeGuard, address::mask,
+};
+use crate::{InsertError, bucket::GrowingLayout, table::stats::RelocationCount};
+#[cfg(guira_vectors)]
+pub(in crate::table) use search::{Neighbours, Root};
+pub(super) use search::{Outcome, Search, Victim};
+
+/// Largest number of times that one insert has buckets split because it finds no room.
+const MAX_SPLITS: u32 = 64;
+
+impl<P: Payload> GrowingTable<P> {
+    /// The rest of `insert`, once both locations were full.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn insert_by_making_room<L: GrowingLayout>(
+        &self,
+        item: &Item,
+    ) -> Result<(), InsertError> {
+        let relocations = RelocationCount::zero();
+        let mut splits = 0;
+        loop {
+            if self.add_swept::<L>(item) {
+                self.counters.insert_relocated(&relocations);
+                return Ok(());
+            }
+            let (mut search, mut made_room) = (Search::default(), Ok(()));
+            let stored = match self.search::<L>(item, Some(item), &mut search, &relocations) {
+                Outcome::Stored => true,
+                Outcome::Stale => false,
+                Outcome::Copies => {
+                    if self.has_too_many::<L>(item) {
+                        return Err(InsertError::TooManyCopies);
+                    }
+                    false
+                }
+                Outcome::Exhausted => {
+                    self.counters.search_failed();
+                    made_room = self.split_within_reach::<L>(&search, &mut splits);
+                    false
+                }
+            };
+            // Slots may have expired since, if the search failed.
+            if stored || self.add::<L>(item) || made_room.is_err() && self.add_swept::<L>(item) {
+                self.counters.insert_relocated(&relocations);
+                return Ok(());
+            }
+            // Not earlier: another thread may have made room.
+            made_room?;
+        }
+    }
+
+    /// Splits one of the buckets that a search has read, the nearest one that has not been split in
+    /// this round. If there is none that can be split, splits the next buckets, so that the round
+    /// ends.
+    ///
+    /// # Errors
+    /// Why no bucket can be split, or `Full` if this insert has had enough of them split, or if the
+    /// table has room and splits make none here.
+    pub(super) fn split_within_reach<L: GrowingLayout>(
+        &self,
+        search: &Search,
+        splits: &mut u32,
+    ) -> Result<(), InsertError> {
+        *splits += 1;
+        if *splits > MAX_SPLITS || self.is_sparse::<L>() {
+            return Err(InsertError::Full);
+        }
+        for (bucket, level) in search.buckets() {
+            // One that cannot be split does not tell whether another one can.
+            if self.split_out_of_turn::<L>(bucket, level) == Ok(true) {
+                return Ok(());
+            }
+        }
+        self.split_in_turn::<L>()
+    }
+
+    /// Counts an item that was added, and lets the table grow if that is due. The caller holds no
+    /// stripe.
+    #[inline]
+    pub(super) fn count_added<L: GrowingLayout>(&self) {
+        if self.occupancy.count(1) {
+            self.grow::<L>();
+        }
+    }
+}

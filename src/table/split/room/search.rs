@@ -1,0 +1,396 @@
+//! The search for an empty slot: breadth first, over copies of the words, and the moves that lead
+//! to it.
+
+use core::iter::successors;
+
+use arrayvec::ArrayVec;
+
+use super::{
+    Clock, GrowingTable, Item, Payload, Place, RelocationCount, Seen, Side, Size, Space, mask,
+};
+#[cfg(guira_vectors)]
+use crate::table::kernels::{has_neighbours, neighbours};
+use crate::{
+    bucket::{GrowingLayout, leveled::level},
+    sync::{Acquire, Word},
+};
+
+/// Largest number of buckets whose slots are followed to their other sides.
+const REACH: usize = if cfg!(any(loom, shuttle)) { 4 } else { 128 };
+/// Number of neighbours that are prefetched: most searches read no more.
+const MAX_PREFETCHED: usize = 3;
+/// Number of slots whose buckets are prefetched before the next one is read, in a large table.
+const AHEAD: usize = 8;
+/// Smallest number of buckets of a large table. A smaller one stays in a second-level cache, and
+/// looking ahead takes more time there than it saves.
+const LARGE: u64 = 1 << 16;
+/// Largest number of leaves: those of a bucket are added when fewer than `AHEAD` are left.
+const MAX_LEAVES: usize = AHEAD + 8;
+/// Marks the buckets from which a search starts.
+const NO_PARENT: u16 = u16::MAX;
+
+/// How a search ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::table) enum Outcome {
+    /// The moves were made, and the incoming item is stored, if there is one.
+    Stored,
+    /// The table has changed before all moves were made.
+    Stale,
+    /// No empty slot is within reach.
+    Exhausted,
+    /// There may be too many copies of the item.
+    Copies,
+}
+
+/// A bucket that was read.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    word: u64,
+    bucket: u32,
+    /// The bucket at level 0.
+    start: u32,
+    /// The bits of the extension that the number of the bucket tells.
+    low: u32,
+    from: From,
+}
+
+/// The slot that leads to a bucket.
+#[derive(Clone, Copy, Debug)]
+struct From {
+    node: u16,
+    /// The lane of the slot. For a bucket from which the search starts, the side of the item.
+    lane: u16,
+}
+
+/// A bucket that has not been read.
+#[derive(Clone, Copy, Debug)]
+struct Leaf {
+    place: Place,
+    from: From,
+}
+
+/// A location of an item whose insert searches for room.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::table) struct Root {
+    pub(in crate::table) bucket: u32,
+    pub(in crate::table) word: u64,
+    /// The bucket at level 0.
+    pub(in crate::table) start: u32,
+    /// The bits of the extension that the number of the bucket tells.
+    pub(in crate::table) low: u64,
+}
+
+/// The buckets on the other sides of the slots in both locations of an item.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::table) struct Neighbours {
+    /// The buckets, those of the second location from [`STRIDE`](Self::STRIDE) on.
+    pub(in crate::table) buckets: [u32; 2 * Self::STRIDE],
+    /// One bit for each of them that has been split in this round, and for each of the others, if
+    /// the slot can be moved there.
+    pub(in crate::table) split: u32,
+    pub(in crate::table) unsplit: u32,
+}
+
+impl Neighbours {
+    /// Places for each location, more than a bucket has slots.
+    pub(in crate::table) const STRIDE: usize = 8;
+
+    /// The slots and these buckets, those that have been split in this round first.
+    #[inline]
+    pub(in crate::table) fn in_order(&self) -> impl Iterator<Item = (usize, u32)> {
+        let (mut rest, mut next) = (self.split, self.unsplit);
+        core::iter::from_fn(move || {
+            if rest == 0 {
+                rest = core::mem::take(&mut next);
+            }
+            let index = rest.trailing_zeros() as usize;
+            let bucket = self.buckets.get(index)?;
+            rest &= rest - 1;
+            Some((index, *bucket))
+        })
+    }
+}
+
+/// What a search has read.
+#[derive(Debug, Default)]
+pub(in crate::table) struct Search {
+    nodes: ArrayVec<Node, REACH>,
+}
+
+/// A slot that is to be moved.
+#[derive(Clone, Copy, Debug)]
+pub struct Victim {
+    /// The side of the slot, as far as it is known.
+    pub(in crate::table) side: Side,
+    /// The bucket that holds it, and the level at which it was read.
+    pub(in crate::table) place: Place,
+    /// The slot.
+    pub(in crate::table) slot: u64,
+}
+
+impl Search {
+    /// The buckets that were read, in the order of their distance, and their levels.
+    pub(in crate::table) fn buckets(&self) -> impl Iterator<Item = (u32, u32)> {
+        self.nodes.iter().map(|node| (node.bucket, level(node.word)))
+    }
+}
+
+impl Node {
+    /// A bucket that was read on the way of a side.
+    #[inline]
+    fn new(side: Side, Seen { bucket, word }: Seen, from: From) -> Self {
+        let low = side.code.extension & mask(level(word));
+        Self { word, bucket, start: side.start, low: low as u32, from }
+    }
+
+    /// The side of a slot, of which the lowest bits are a value.
+    #[inline]
+    fn side<L: GrowingLayout>(&self, slot: u64, value_bits: u32) -> Side {
+        let code = L::decode(slot, level(self.word), self.low.into(), value_bits);
+        Side { start: self.start, code }
+    }
+}
+
+impl<P: Payload> GrowingTable<P> {
+    /// Searches for an empty slot, and moves slots so that one of the item's locations has room.
+    /// The last move stores the incoming item, if there is one.
+    pub(in crate::table) fn search<L: GrowingLayout>(
+        &self,
+        item: &Item,
+        incoming: Option<&Item>,
+        search: &mut Search,
+        relocations: &RelocationCount,
+    ) -> Outcome {
+        let (now, roots) = self.load_unexpired::<L>(item);
+        // Stale: a slot has become empty, or has expired.
+        if !(L::is_full(roots[0].word) && L::is_full(roots[1].word)) {
+            return Outcome::Stale;
+        }
+        if incoming.is_some() && self.are_too_many::<L>(item, roots) {
+            return Outcome::Copies;
+        }
+        if let Some((root, victim)) = self.neighbour::<L>(now, item, roots) {
+            self.counters.found_path(0..1);
+            if self.relocate::<L>(victim, incoming.map(|item| item.sides[root])) {
+                relocations.increment();
+                return Outcome::Stored;
+            }
+        }
+        self.search_on::<L>(now, item, roots, incoming, search, relocations)
+    }
+
+    /// Loads the words of an item's locations, for a thread that may change them next, and then the
+    /// generation, and returns the words without the slots that had expired in it.
+    pub(in crate::table) fn load_unexpired<L: GrowingLayout>(
+        &self,
+        item: &Item,
+    ) -> (u64, [Seen; 2]) {
+        let seen = self.load_both_to_change(item);
+        let now = self.clock.now();
+        let unexpired =
+            |Seen { bucket, word }| Seen { bucket, word: self.unexpired::<L>(now, word) };
+        (now, seen.map(unexpired))
+    }
+
+    /// A slot in one of the locations of an item whose other bucket has an empty slot, if there is
+    /// one, and the side of the item that has this location.
+    ///
+    /// In a round most of the buckets that have not been split are full, and the room is in the
+    /// others. So these are read first, and most searches end here.
+    #[inline]
+    fn neighbour<L: GrowingLayout>(
+        &self,
+        now: u64,
+        item: &Item,
+        roots: [Seen; 2],
+    ) -> Option<(usize, Victim)> {
+        let neighbours = self.neighbours::<L>(item, roots);
+        for (index, bucket) in neighbours.in_order() {
+            // The word may be that of another level than expected. Then the move finds the right
+            // bucket, or fails.
+            if !L::is_full(self.unexpired::<L>(now, load(self.bucket(bucket)))) {
+                let (root, lane) = (index / Neighbours::STRIDE, index % Neighbours::STRIDE);
+                let (Seen { bucket, word }, side) = (roots[root], item.sides[root]);
+                let (level, slot) = (level(word), L::slot(word, lane as u32));
+                let code =
+                    L::decode(slot, level, side.code.extension & mask(level), self.value_bits());
+                let side = Side { start: side.start, code };
+                return Some((root, Victim { side, place: Place { bucket, level }, slot }));
+            }
+        }
+        None
+    }
+
+    /// The buckets on the other sides of the slots in the locations of an item.
+    #[inline]
+    pub(in crate::table) fn neighbours<L: GrowingLayout>(
+        &self,
+        item: &Item,
+        roots: [Seen; 2],
+    ) -> Neighbours {
+        let size = self.hint();
+        let root = |index: usize| {
+            let (Seen { bucket, word }, Side { start, code }) = (roots[index], item.sides[index]);
+            Root { bucket, word, start, low: code.extension & mask(level(word)) }
+        };
+        let roots = [root(0), root(1)];
+        #[cfg(guira_vectors)]
+        if const { has_neighbours::<L>() } && self.has_avx512 {
+            // SAFETY: the processor has the instructions, and the addressing is of the layout.
+            return unsafe { neighbours::<L, P>(&self.growth, size, roots) };
+        }
+        let mut neighbours = Neighbours { buckets: [0; 16], split: 0, unsplit: 0 };
+        for (index, Root { bucket, word, start, low }) in roots.into_iter().enumerate() {
+            for lane in 0..L::SLOTS {
+                let code = L::decode(L::slot(word, lane), level(word), low, self.value_bits());
+                let (to, known) = self.growth.other_unmarked(Side { start, code });
+                let place = self.growth.place_of_item(to, size);
+                // A slot that does not know which bucket this is stays where it is.
+                let is_possible = known >> place.level != 0 && place.bucket != bucket;
+                let index = index * Neighbours::STRIDE + lane as usize;
+                neighbours.buckets[index] = place.bucket;
+                let is_split = place.level - size.level;
+                let bit = u32::from(is_possible) << index;
+                neighbours.split |= bit & is_split.wrapping_neg();
+                neighbours.unsplit |= bit & is_split.wrapping_sub(1);
+            }
+        }
+        neighbours
+    }
+
+    /// Prefetches what [`search`](Self::search) will read first, if both locations of an item are
+    /// full, and the table is large. The words of the locations have been prefetched.
+    #[inline]
+    pub fn prefetch_search<L: GrowingLayout>(&self, item: &Item) {
+        if self.growth.buckets(self.hint()) < LARGE {
+            return;
+        }
+        let roots = self.load_both(item);
+        if L::is_full(roots[0].word) && L::is_full(roots[1].word) {
+            let neighbours = self.neighbours::<L>(item, roots);
+            for (_, bucket) in neighbours.in_order().take(MAX_PREFETCHED) {
+                self.buckets.prefetch(bucket);
+            }
+        }
+    }
+
+    /// The rest of a search: breadth first.
+    #[cold]
+    fn search_on<L: GrowingLayout>(
+        &self,
+        now: u64,
+        item: &Item,
+        roots: [Seen; 2],
+        incoming: Option<&Item>,
+        search: &mut Search,
+        relocations: &RelocationCount,
+    ) -> Outcome {
+        let nodes = &mut search.nodes;
+        for (index, (seen, side)) in roots.into_iter().zip(item.sides).enumerate() {
+            if index == 0 || seen.bucket != roots[0].bucket {
+                nodes.push(Node::new(side, seen, From { node: NO_PARENT, lane: index as u16 }));
+            }
+        }
+        let size = self.hint();
+        let is_large = self.growth.buckets(size) >= LARGE;
+        let ahead = if is_large { AHEAD } else { 1 };
+        let mut leaves = ArrayVec::<Leaf, MAX_LEAVES>::new();
+        let mut expanded = 0;
+        loop {
+            while leaves.len() < ahead && expanded < nodes.len() {
+                self.expand::<L>(&nodes[expanded], expanded as u16, size, is_large, &mut leaves);
+                expanded += 1;
+            }
+            if leaves.is_empty() {
+                return Outcome::Exhausted;
+            }
+            for Leaf { place, from } in leaves.drain(..) {
+                // This is a plan, and every move validates its own step of it.
+                let word = self.unexpired::<L>(now, load(self.bucket(place.bucket)));
+                let mut seen = Seen { bucket: place.bucket, word };
+                if L::is_full(word) && nodes.is_full() {
+                    continue;
+                }
+                let parent = &nodes[usize::from(from.node)];
+                let slot = L::slot(parent.word, from.lane.into());
+                let side = self.growth.other(parent.side::<L>(slot, self.value_bits()));
+                if level(word) != place.level {
+                    let Some(found) = self.follow(side, place, |bucket| load(self.bucket(bucket)))
+                    else {
+                        continue;
+                    };
+                    seen = Seen { word: self.unexpired::<L>(now, found.word), ..found };
+                }
+                if !L::is_full(seen.word) {
+                    return self.make_moves::<L>(nodes, from, incoming, relocations);
+                }
+                // Buckets beyond the reach are read, and not expanded.
+                let _ = nodes.try_push(Node::new(side, seen, from));
+            }
+        }
+    }
+
+    /// Adds the buckets on the other sides of a bucket's slots to the leaves.
+    #[inline]
+    fn expand<L: GrowingLayout>(
+        &self,
+        node: &Node,
+        index: u16,
+        size: Size,
+        prefetch: bool,
+        leaves: &mut ArrayVec<Leaf, MAX_LEAVES>,
+    ) {
+        for lane in 0..L::SLOTS {
+            // The bucket was full.
+            let side = self
+                .growth
+                .other_unmarked(node.side::<L>(L::slot(node.word, lane), self.value_bits()));
+            // A slot that does not know which bucket this is stays where it is.
+            let place = self.growth.place_of_item(side.0, size);
+            if side.1 >> place.level == 0 || place.bucket == node.bucket {
+                continue;
+            }
+            if prefetch {
+                self.buckets.prefetch(place.bucket);
+            }
+            leaves.push(Leaf { place, from: From { node: index, lane: lane as u16 } });
+        }
+    }
+
+    /// Makes the moves that lead from a bucket with an empty slot back to one of the item's
+    /// locations, as far as they are still valid.
+    fn make_moves<L: GrowingLayout>(
+        &self,
+        nodes: &[Node],
+        mut from: From,
+        incoming: Option<&Item>,
+        relocations: &RelocationCount,
+    ) -> Outcome {
+        // `NO_PARENT` is no number of a node.
+        let next = |from: &From| nodes.get(usize::from(from.node)).map(|node| node.from);
+        let moves = successors(Some(from), next).take_while(|from| from.node != NO_PARENT);
+        self.counters.found_path(moves);
+        while from.node != NO_PARENT {
+            let node = &nodes[usize::from(from.node)];
+            let slot = L::slot(node.word, from.lane.into());
+            let place = Place { bucket: node.bucket, level: level(node.word) };
+            let victim = Victim { side: node.side::<L>(slot, self.value_bits()), place, slot };
+            let incoming = incoming.filter(|_| node.from.node == NO_PARENT);
+            let incoming = incoming.map(|item| item.sides[usize::from(node.from.lane)]);
+            if !self.relocate::<L>(victim, incoming) {
+                return Outcome::Stale;
+            }
+            relocations.increment();
+            from = node.from;
+        }
+        Outcome::Stored
+    }
+}
+
+/// Loads a word for a plan, or for a thread that may change it next.
+#[inline]
+fn load(word: &Word) -> u64 {
+    // Acquire: pairs with the Release of a switch, so that the memory of a child is there.
+    // mutant-ok: models have all memory from the start, and each move reads its source again
+    word.load_to_change(Acquire)
+}

@@ -1,0 +1,300 @@
+//! Inserts: one compare-and-swap where a location has an empty slot; otherwise room is made first.
+
+use core::hint::select_unpredictable;
+
+use super::{Attempts, Clock, Seen, Space, StripeGuard, Table, Words};
+use crate::{
+    InsertError,
+    sync::{Relaxed, Release},
+};
+
+/// The outcome of adding an item under its lock if it is absent.
+enum Addition {
+    /// It was added, with the stamp of this generation.
+    Added(u64),
+    /// There is a copy, which has this value.
+    Found(u16),
+    /// It is absent, and both locations are full.
+    NoRoom,
+}
+
+impl<S: Space> Table<S> {
+    /// Adds a copy of an item. Makes room if both locations are full: by relocations, and in a
+    /// table that grows by splits where these do not help.
+    ///
+    /// # Errors
+    /// `TooManyCopies` if both locations are full, and hold only copies of this item (if the table
+    /// grows: as many as `copies.rs` says). If no empty slot is within reach: `Full`, or
+    /// why the table cannot grow. In all cases the table holds the same multiset as without the
+    /// call.
+    #[inline]
+    pub fn insert<L>(&self, item: S::Item) -> Result<(), InsertError>
+    where
+        S: Words<L>,
+    {
+        if !self.add::<L>(&item) {
+            S::insert_by_making_room(self, &item)?;
+        }
+        S::count_added(self);
+        Ok(())
+    }
+
+    /// Adds a copy of an item unless there is one. Returns whether it was added.
+    ///
+    /// # Errors
+    /// As [`get_or_insert`](Self::get_or_insert).
+    #[expect(clippy::inline_always, reason = "as below")]
+    #[inline(always)]
+    pub fn insert_unique<L>(&self, item: S::Item) -> Result<bool, InsertError>
+    where
+        S: Words<L>,
+    {
+        self.get_or_insert::<L>(item).map(|found| found.is_none())
+    }
+
+    /// Adds a copy of an item unless there is one, with this or another value. Returns `None` if it
+    /// was added, and otherwise the value that was found.
+    ///
+    /// # Errors
+    /// As [`insert`](Self::insert), but for `TooManyCopies`.
+    #[expect(
+        clippy::inline_always,
+        reason = "a call takes a tenth of the time of an insert in cache"
+    )]
+    #[inline(always)]
+    pub fn get_or_insert<L>(&self, item: S::Item) -> Result<Option<u16>, InsertError>
+    where
+        S: Words<L>,
+    {
+        self.insert_if_absent::<L>(&item, 0).map(Result::err)
+    }
+
+    /// Adds a copy of an item unless there is one, with this or another value; if slots expire,
+    /// unless there is a visible one. Returns the generation whose stamp it got, which is `age`
+    /// before the present one, or the value that was found.
+    ///
+    /// # Errors
+    /// As [`insert`](Self::insert), but for `TooManyCopies`.
+    #[expect(clippy::inline_always, reason = "as above")]
+    #[inline(always)]
+    pub(in crate::table) fn insert_if_absent<L>(
+        &self,
+        item: &S::Item,
+        age: u64,
+    ) -> Result<Result<u64, u16>, InsertError>
+    where
+        S: Words<L>,
+    {
+        let (mut made_room, mut attempts) = (Ok(()), Attempts::default());
+        loop {
+            let guard = self.stripe::<L>(item).lock();
+            match self.add_if_absent::<L>(&guard, item, age) {
+                Addition::Found(value) => return Ok(Err(value)),
+                Addition::Added(now) => {
+                    // No stripe is held while a table grows.
+                    drop(guard);
+                    self.counters.insert_relocated(&attempts.relocations);
+                    S::count_added(self);
+                    return Ok(Ok(now));
+                }
+                Addition::NoRoom => {}
+            }
+            drop(guard);
+            // Not earlier: another call may have added the item during the failed search.
+            made_room?;
+            // The lock is released while making room: the slots to be moved may belong to the same
+            // stripe, and the thread would wait for itself. The clock may tick meanwhile.
+            made_room = S::make_room(self, item, &mut attempts);
+        }
+    }
+
+    /// Adds an item under its lock unless there is a copy.
+    ///
+    /// Presence and room are decided by the same words. Between two separate reads a plain insert
+    /// could put this very item into the last slot, and it would seem absent and without room.
+    #[expect(clippy::inline_always, reason = "as above")]
+    #[inline(always)]
+    fn add_if_absent<L>(&self, _guard: &StripeGuard, item: &S::Item, age: u64) -> Addition
+    where
+        S: Words<L>,
+    {
+        loop {
+            let now = self.clock.now();
+            // Only sweeps clear a slot of this item meanwhile, so one load of each word is enough.
+            let words = self.space.load_both_to_change(item);
+            let found = self.found_in::<L>(now, item, words);
+            if let Some(value) = found {
+                return Addition::Found(value);
+            }
+            // A sweep of the next generation may have cleared a copy that is visible in this one.
+            if !self.clock.validate(now) {
+                continue;
+            }
+            let generation = now - age;
+            let stamped = self.stamped(*item, generation);
+            match self.try_add::<L>(&stamped, words, Self::SWEEPS.then_some(now)) {
+                Some(true) => return Addition::Added(generation),
+                Some(false) => {}
+                None => return Addition::NoRoom,
+            }
+        }
+    }
+
+    /// Returns the value of a slot that matches an item, with any value, or `None` if there is
+    /// none. If slots expire, only visible ones count.
+    #[inline]
+    fn found_in<L>(&self, now: u64, item: &S::Item, words: [Seen; 2]) -> Option<u16>
+    where
+        S: Words<L>,
+    {
+        if Self::SWEEPS {
+            (self.visible_in::<L>(now, item, words) != [0; 2]).then_some(0)
+        } else {
+            self.space.value_in(item, words)
+        }
+    }
+
+    /// The item with the stamp of a generation, if slots expire.
+    #[inline]
+    pub(in crate::table) fn stamped(&self, item: S::Item, now: u64) -> S::Item {
+        if Self::SWEEPS { S::with_value(item, self.clock.stamp(now)) } else { item }
+    }
+
+    /// Marks the slots that match an item, with any value. If slots expire, only visible ones. Only
+    /// in layouts with values.
+    #[inline]
+    pub(in crate::table) fn visible_in<L>(
+        &self,
+        now: u64,
+        item: &S::Item,
+        words: [Seen; 2],
+    ) -> [u64; 2]
+    where
+        S: Words<L>,
+    {
+        let marks = self.space.marks(item, words);
+        let visible = |place: usize| {
+            marks[place] & self.clock.visible(S::LANES, now, S::slots(words[place].word))
+        };
+        [visible(0), visible(1)]
+    }
+
+    /// Adds a slot to the location with more empty slots. Returns `false` if both are full.
+    #[inline]
+    pub(crate) fn add<L>(&self, item: &S::Item) -> bool
+    where
+        S: Words<L>,
+    {
+        loop {
+            let words = self.space.load_both_to_add(item);
+            match self.try_add::<L>(item, words, None) {
+                Some(true) => return true,
+                // The locations are found again, and the slot is encoded again: a bucket may have
+                // been split.
+                Some(false) => {}
+                None => return false,
+            }
+        }
+    }
+
+    /// Adds an item under its lock to a slot that is empty or has expired. Returns `false` if there
+    /// is none, or if slots do not expire.
+    pub(in crate::table) fn add_swept<L>(&self, item: &S::Item) -> bool
+    where
+        S: Words<L>,
+    {
+        if !Self::SWEEPS {
+            return false;
+        }
+        let _guard = self.stripe::<L>(item).lock();
+        let now = self.clock.now();
+        loop {
+            let words = self.space.load_both_to_change(item);
+            match self.try_add::<L>(item, words, Some(now)) {
+                Some(true) => return true,
+                Some(false) => {}
+                None => return false,
+            }
+        }
+    }
+
+    /// Adds a slot to the emptier one of two words. Returns `Some(false)` if that word has changed
+    /// since, and `None` if both are full.
+    ///
+    /// Given the generation `now`, slots that had expired in it count as empty. They are swept by
+    /// the same change. `now` was read under a lock that is still held.
+    #[expect(clippy::inline_always, reason = "as above")]
+    #[inline(always)]
+    pub(in crate::table) fn try_add<L>(
+        &self,
+        item: &S::Item,
+        words: [Seen; 2],
+        now: Option<u64>,
+    ) -> Option<bool>
+    where
+        S: Words<L>,
+    {
+        let expired = words.map(|seen| now.map_or(0, |now| self.expired::<L>(now, seen.word)));
+        let room = |place: usize| match now {
+            None => words[place].word,
+            Some(_) => S::without_all(words[place].word, expired[place]),
+        };
+        let [first, second] = [room(0), room(1)];
+        // No branches: the words may still be on their way from memory. A misprediction would be
+        // discovered only when they arrive, and would discard the work begun meanwhile on later
+        // operations. (The bucket is found by its number for the same reason: if references to both
+        // were kept, the compiler would make the choice between them a branch, and an insert in
+        // cache would take 1.5 times as long.)
+        let is_second = S::is_emptier(second, first);
+        let word = select_unpredictable(is_second, words[1].word, words[0].word);
+        let room = match now {
+            None => word,
+            Some(_) => select_unpredictable(is_second, second, first),
+        };
+        let bucket = select_unpredictable(is_second, words[1].bucket, words[0].bucket);
+        let slot = self.space.slot_of(item, is_second, room);
+        let new = S::with(room, slot)?;
+        // Release: pairs with the Acquire of whoever loads the word, so that a hit happens after
+        // the insert, and a lookup that sees a slot swept sees the generation in which it expired.
+        // Relaxed on failure: the word is loaded again.
+        let added = self.space.bucket(bucket).compare_exchange(word, new, Release, Relaxed).is_ok();
+        if added {
+            self.counters.inserted();
+            if now.is_some() {
+                self.count_swept::<L>(word, expired[usize::from(is_second)]);
+            }
+            self.clock.count_added(slot);
+        }
+        Some(added)
+    }
+
+    /// Marks the slots of a word that had expired in the generation `now`.
+    #[inline]
+    pub(in crate::table) fn expired<L>(&self, now: u64, word: u64) -> u64
+    where
+        S: Words<L>,
+    {
+        self.clock.expired(S::LANES, now, S::slots(word))
+    }
+
+    /// A word without the slots that had expired in the generation `now`.
+    #[inline]
+    pub(in crate::table) fn unexpired<L>(&self, now: u64, word: u64) -> u64
+    where
+        S: Words<L>,
+    {
+        if Self::SWEEPS { S::without_all(word, self.expired::<L>(now, word)) } else { word }
+    }
+
+    /// Counts slots that were marked in this word, and have been swept.
+    #[inline]
+    pub(in crate::table) fn count_swept<L>(&self, word: u64, marks: u64)
+    where
+        S: Words<L>,
+    {
+        if Self::SWEEPS && marks != 0 {
+            self.clock.count_swept(S::LANES, S::slots(word), marks);
+            self.space.count(-i64::from(marks.count_ones()));
+        }
+    }
+}
