@@ -60,7 +60,7 @@ struct Few {
 }
 
 /// Stands for the last position that was tried. Only this one can be so far from the others: see
-/// `MAX_DISTANCE` in `table/fixed/pending.rs`.
+/// `MAX_DISTANCE` in `table/fixed/room/pending.rs`.
 const LAST: u32 = u32::MAX;
 
 // Clippy advises against errors of 128 bytes and more.

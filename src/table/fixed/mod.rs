@@ -2,14 +2,10 @@
 
 mod addressing;
 mod copies;
-mod insert;
 mod key_probe;
 mod lookup;
 mod merge;
-mod near;
-mod pending;
 mod room;
-pub(in crate::table) mod search;
 mod single;
 mod values;
 mod whole;
@@ -19,10 +15,7 @@ pub use key_probe::KeyProbe;
 #[cfg(guira_vectors)]
 pub(in crate::table) use lookup::BothWords;
 pub(in crate::table) use lookup::Fastest;
-use near::Near;
-pub use pending::{INTERLEAVED, PendingInserts};
-pub use search::{Move, Progress};
-use search::{Plan, Search};
+pub use room::{INTERLEAVED, Move, PendingInserts, Progress};
 pub(crate) use single::SingleLookup;
 
 use super::{
@@ -68,7 +61,16 @@ impl<P: Payload> FixedSpace<P> {
     }
 }
 
+/// Smallest number of buckets of a table that is taken to be in memory: 2 MiB.
+const IN_MEMORY: u64 = 1 << 18;
+
 impl<P: Payload> FixedTable<P> {
+    /// Whether the table is taken to be in a second-level cache.
+    #[inline]
+    fn is_cached(&self) -> bool {
+        self.addressing.buckets() < IN_MEMORY
+    }
+
     /// Returns an empty table, or `None` if the system refuses the memory.
     #[must_use]
     pub fn new(addressing: Addressing<P>, huge_pages: bool) -> Option<Self> {

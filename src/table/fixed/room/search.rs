@@ -35,19 +35,10 @@ const LONE_PREFETCH_DISTANCE: usize = 12;
 /// bucket is expanded.
 const MAX_UNREAD: usize = LONE_PREFETCH_DISTANCE + MAX_SLOTS;
 
-/// Smallest number of buckets of a table that is taken to be in memory: 2 MiB.
-const IN_MEMORY: u64 = 1 << 18;
-
 impl<P: Payload> FixedTable<P> {
-    /// Whether the table is taken to be in a second-level cache. Then a lone search need not look
-    /// ahead, and begins with the nearest buckets, which takes two thirds of the time. In memory
-    /// that gains nothing. Not under loom and shuttle, where both forms reach as far.
-    pub(super) fn is_cached(&self) -> bool {
-        !cfg!(any(loom, shuttle)) && self.addressing.buckets() < IN_MEMORY
-    }
-
     /// The prefetch distance of a lone search.
     pub(super) fn lone_prefetch_distance(&self) -> usize {
+        // In a cache, a search need not look ahead.
         if self.is_cached() { 1 } else { LONE_PREFETCH_DISTANCE }
     }
 }

@@ -34,7 +34,7 @@ impl<P: Payload> FixedTable<P> {
         pair: Pair,
         relocations: &RelocationCount,
     ) -> Result<(), InsertError> {
-        let near = self.is_cached() && self.insert_by::<L, Near>(pair, relocations)?;
+        let near = self.starts_near() && self.insert_by::<L, Near>(pair, relocations)?;
         if near || self.insert_by::<L, Search>(pair, relocations)? {
             return Ok(());
         }

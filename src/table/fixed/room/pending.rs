@@ -77,7 +77,7 @@ impl PendingInserts {
         done: &mut impl FnMut(usize, Result<(), InsertError>),
     ) {
         // In a cache there are hardly any waits.
-        if table.is_cached() {
+        if table.starts_near() {
             return done(position, table.insert_by_relocating::<L>(pair));
         }
         while self.pending == INTERLEAVED || self.is_too_far(position) {

@@ -1,6 +1,19 @@
 //! Making room for an insert by moving fingerprints along an eviction path.
 
-use super::{FixedTable, Near, Pair, Payload, Plan, Progress, Search};
+mod insert;
+mod near;
+mod pending;
+mod search;
+
+use self::{
+    near::Near,
+    search::{Plan, Search},
+};
+pub use self::{
+    pending::{INTERLEAVED, PendingInserts},
+    search::{Move, Progress},
+};
+use super::{Addressing, Clock, FixedTable, Pair, Payload};
 use crate::{
     InsertError,
     bucket::{BucketLayout, Fingerprint},
@@ -19,12 +32,19 @@ impl<P: Payload> FixedTable<P> {
         pair: Pair,
         relocations: &RelocationCount,
     ) -> Result<(), InsertError> {
-        let near = self.is_cached() && self.make_room_by::<L, Near>(pair, relocations);
+        let near = self.starts_near() && self.make_room_by::<L, Near>(pair, relocations);
         if near || self.make_room_by::<L, Search>(pair, relocations) {
             return Ok(());
         }
         self.counters.search_failed();
         Err(InsertError::Full)
+    }
+
+    /// Whether a lone search begins with the nearest buckets. In a cache, this takes two thirds of
+    /// the time; in memory it gains nothing. Not under loom and shuttle, where both searches reach
+    /// as far.
+    pub(super) fn starts_near(&self) -> bool {
+        self.is_cached() && !cfg!(any(loom, shuttle))
     }
 
     /// As [`make_room`](Self::make_room), by one search. Returns `false` if it found no empty slot.
