@@ -7,6 +7,7 @@
 
 mod bar;
 mod bench;
+mod floors;
 mod memory;
 mod options;
 mod output;

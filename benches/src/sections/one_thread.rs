@@ -1,217 +1,200 @@
-//! One pinned thread with a table in memory, in multiples of the memory floor of the same run: the
-//! cost of random cache lines without any filter.
+//! One pinned thread with tables in memory, in multiples of the floors of the same run: see
+//! `floors.rs`.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-
-use guira::{Layout, raw::Kernel};
-use guira_harness::{Keys, Pick, filter_of};
+use guira::{CuckooFilter, CuckooMap, ExpiringFilter, Hashed, Layout, raw::Kernel};
+use guira_harness::{Keys, Pick, capacity_for, filter_of};
 
 use crate::{
     bar::{Bar, Target::AtMost},
     bench::{Bench, Results, Section},
-    memory::advise_huge_pages,
+    floors::Floors,
     rounds::Rounds,
     timing::{
-        Clock, PRESENT, STEP, bands, insert_batch, insert_single, lookup_batch, lookup_single,
-        over_keys, over_range, remove_batch, remove_single,
+        Clock, STEP, insert_batch, insert_single, lookup_batch, lookup_single, median, over_keys,
+        remove_batch, remove_single,
     },
 };
 
+/// Per cent of present keys that lookups are measured at.
+const PRESENT: [u32; 3] = [0, 50, 100];
+/// Per cent of the capacity at which tables are full, but for the last band.
+const NEARLY_FULL: u64 = 95;
+/// Layouts whose last band is measured, with their bars in P.
+const LAST_BAND: [(Layout, f64); 3] =
+    [(Layout::Plain4x16, 3.6), (Layout::Plain5x12, 3.1), (Layout::Plain6x10, 3.1)];
+/// Names of rows.
+const INSERT: &str = "insert, single, with room";
+const REMOVE: &str = "remove, single";
+const LAST_SINGLE: &str = "insert, single, last 5 % before capacity";
+
 #[derive(Default)]
-pub struct OneThread(Rounds);
+pub struct OneThread {
+    by_p: Rounds,
+    by_r: Rounds,
+}
 
 impl Section for OneThread {
     fn measure(&mut self, bench: &Bench) {
         bench.cores.pin(1);
-        let floor = Floor::new(bench.bytes);
-        for round in 0..bench.rounds {
-            bench.say(format!("one thread, round {} of {}", round + 1, bench.rounds));
-            batches_and_lookups(bench, &floor, round as u64, &mut self.0);
-            singles(bench, &floor, round as u64, &mut self.0);
-            for layout in [Layout::Plain5x12, Layout::Plain6x10] {
-                last_band(bench, &floor, layout, &mut self.0);
+        let bytes = bench.mode.pick(16, 1024, 1024) << 20;
+        let floors = Floors::new(bytes);
+        for (layout, _) in LAST_BAND {
+            bench.say(format!("one thread, {layout:?}"));
+            let filter = filter_of(layout, bytes);
+            let items = filter.capacity() as u64;
+            if layout == Layout::Plain4x16 {
+                insert_batch(&filter, Keys::new(0), 0..items / 2);
+                for round in 0..bench.rounds as u64 {
+                    self.with_room(&filter, &floors, items / 2 + round * STEP);
+                }
+                insert_batch(&filter, Keys::new(0), items / 2..items * NEARLY_FULL / 100);
+                self.lookups(bench, "lookup", &floors, items * NEARLY_FULL / 100, &filter);
+            } else {
+                insert_batch(&filter, Keys::new(0), 0..items * NEARLY_FULL / 100);
+            }
+            for round in 0..bench.rounds {
+                self.last_band(&filter, &floors, round == 0 && layout == Layout::Plain4x16);
             }
         }
+        self.map(bench, &floors, bytes);
+        self.expiring(bench, &floors, bytes);
     }
 
     fn report(&self, results: &mut Results) {
-        add_bars(&self.0, results);
-        let head = ["Plain4x16, one thread", "ns", "floor, ns", "multiple of F, or of R"];
-        results.tables.push(("One thread, in memory", self.0.table("one-thread", head, 2)));
+        let kernel = format!("by {:?}", Kernel::best());
+        for (name, target) in [("lookup", 1.0), ("get of a map", 1.15), ("lookup, expiring", 1.4)] {
+            let worst = self.by_p.greatest(|row| row.starts_with(&format!("{name}, single")));
+            let bar = Bar::new(format!("{name}, single"), AtMost(target), worst.times, "P");
+            results.bars.push(bar.note(format!("worst of 0, 50, 100 % present: {}", worst.name)));
+        }
+        for (name, target) in [(INSERT, 1.75), (REMOVE, 2.0), (LAST_SINGLE, 12.0)] {
+            results.bars.push(Bar::new(name, AtMost(target), self.by_p.row(name).times, "P"));
+        }
+        for (layout, target) in LAST_BAND {
+            let row = self.by_p.row(&last_batch(layout)).times;
+            results.bars.push(Bar::new(last_batch(layout), AtMost(target), row, "P"));
+        }
+        let worst = self.by_r.greatest(|row| row.starts_with("lookup"));
+        let bar = Bar::new("lookup, batch", AtMost(1.05), worst.times, "R");
+        results.bars.push(bar.note(format!("{}, {kernel}", worst.name)));
+        for (title, name, head, rounds) in [
+            ("One thread, in memory, against P", "one-thread", "multiple of P", &self.by_p),
+            ("One thread, in memory, against R", "one-thread-r", "multiple of R", &self.by_r),
+        ] {
+            let head = ["one thread", "ns", "floor, ns", head];
+            results.tables.push((title, rounds.table(name, head, 2)));
+        }
     }
 }
 
-/// Measures F: nanoseconds per key of two random lines, prefetched in windows of 32.
-fn two_lines(floor: &Floor) -> f64 {
-    over_range(Keys::new(77), 0..STEP, |block| floor.read::<2>(block)).per_key()
+fn last_batch(layout: Layout) -> String {
+    format!("insert, batch, last 5 % before capacity, {} slots", layout.slots_per_bucket())
 }
 
-/// Measures R: nanoseconds per key of one locked instruction on a random line, not prefetched.
-fn locked_line(floor: &Floor) -> f64 {
-    over_range(Keys::new(78), 0..STEP / 4, |block| floor.write_locked(block)).per_key()
+/// Nanoseconds of P per key.
+fn p(floors: &Floors, keys: &[u64]) -> f64 {
+    median((0..3).map(|_| over_keys(keys, |block| floors.probe(block)).per_key()))
 }
 
-/// Measures some work, and before and after it a floor, of which the mean counts.
-fn beside(floor: impl Fn() -> f64, work: impl FnOnce() -> Clock) -> (Clock, f64) {
-    let before = floor();
-    let clock = work();
-    (clock, f64::midpoint(before, floor()))
+/// Nanoseconds of R per key.
+fn r(floors: &Floors, keys: &[u64]) -> f64 {
+    let mut clock = Clock::default();
+    // One call, since the window of a call begins empty.
+    median((0..3).map(|_| {
+        clock = Clock::default();
+        clock.time(keys, |keys| floors.rolling(keys));
+        clock.per_key()
+    }))
 }
 
-/// Fills by batches to capacity, looks up, and removes.
-fn batches_and_lookups(bench: &Bench, floor: &Floor, round: u64, rounds: &mut Rounds) {
-    let f = || two_lines(floor);
-    let filter = filter_of(Layout::Plain4x16, bench.bytes);
-    let items = filter.capacity() as u64;
-    let keys = Keys::new(round);
-    let (mut whole, mut floors) = (Clock::default(), Vec::new());
-    for (name, band) in bands(items) {
-        let (clock, floor) = beside(f, || insert_batch(&filter, keys, band));
-        whole = whole.and(clock);
-        floors.push(floor);
-        rounds.note(format!("insert {name}, batch"), clock.per_key(), floor);
+impl OneThread {
+    /// Inserts and removes items of a filter that is half full, from this index on.
+    fn with_room(&mut self, filter: &CuckooFilter, floors: &Floors, from: u64) {
+        let (keys, range) = (Keys::new(0), from..from + STEP.min(filter.capacity() as u64 / 8));
+        let floor = p(floors, &keys.range(range.clone()));
+        self.by_p.note(INSERT, insert_single(filter, keys, range.clone()).per_key(), floor);
+        self.by_p.note(REMOVE, remove_single(filter, keys, range.clone()).per_key(), floor);
+        insert_batch(filter, keys, range.clone());
+        let floor = r(floors, &keys.range(range.clone()));
+        self.by_r.note("remove, batch", remove_batch(filter, keys, range).per_key(), floor);
     }
-    let mean = floors.iter().sum::<f64>() / floors.len() as f64;
-    rounds.note("insert, empty to capacity, batch", whole.per_key(), mean);
 
-    for present in PRESENT {
-        let pick = Pick { present, inserted: (0, items) };
-        for pass in 0..3 {
-            let targets = keys.pick(STEP as usize, pick, pass);
-            // The floor reads by the same keys, so both fetch them from memory.
-            let f = || over_keys(&targets, |block| floor.read::<2>(block)).per_key();
-            let (clock, floor) = beside(f, || lookup_batch(&filter, &targets).0);
-            rounds.note(format!("lookup, {present} % present, batch"), clock.per_key(), floor);
-            let (clock, floor) = beside(f, || lookup_single(&filter, &targets).0);
-            rounds.note(format!("lookup, {present} % present, single"), clock.per_key(), floor);
+    /// Looks up items of a filter with this many of them.
+    fn lookups(
+        &mut self,
+        bench: &Bench,
+        name: &str,
+        floors: &Floors,
+        items: u64,
+        filter: &CuckooFilter,
+    ) {
+        for (present, targets) in targets(bench, items) {
+            let single = lookup_single(filter, &targets).0.per_key();
+            let row = format!("{name}, single, {present} % present");
+            self.by_p.note(row, single, p(floors, &targets));
+            let batch = lookup_batch(filter, &targets).0.per_key();
+            let row = format!("{name}, batch, {present} % present");
+            self.by_r.note(row, batch, r(floors, &targets));
         }
     }
 
-    // The order of inserts is unrelated to the order of buckets.
-    let step = STEP.min(items / 20);
-    let (clock, by_f) = beside(f, || remove_batch(&filter, keys, 0..step));
-    rounds.note("remove, batch", clock.per_key(), by_f);
-    by_f_and_r(rounds, floor, "remove, single", || remove_single(&filter, keys, step..2 * step));
-}
-
-/// Fills by single inserts to capacity.
-fn singles(bench: &Bench, floor: &Floor, round: u64, rounds: &mut Rounds) {
-    let filter = filter_of(Layout::Plain4x16, bench.bytes);
-    let keys = Keys::new(round);
-    for (name, band) in bands(filter.capacity() as u64) {
-        let insert = || insert_single(&filter, keys, band);
-        by_f_and_r(rounds, floor, &format!("insert {name}, single"), insert);
-    }
-}
-
-/// Notes a figure in multiples of F and of R, both measured before and after it.
-fn by_f_and_r(rounds: &mut Rounds, floor: &Floor, name: &str, work: impl FnOnce() -> Clock) {
-    let before = locked_line(floor);
-    let (clock, f) = beside(|| two_lines(floor), work);
-    let r = f64::midpoint(before, locked_line(floor));
-    rounds.note(name, clock.per_key(), f);
-    rounds.note(format!("{name}, by R"), clock.per_key(), r);
-}
-
-/// Measures the last 5 % before capacity of another layout, by batches.
-fn last_band(bench: &Bench, floor: &Floor, layout: Layout, rounds: &mut Rounds) {
-    let filter = filter_of(layout, bench.bytes);
-    let keys = Keys::new(9);
-    let (name, band) = bands(filter.capacity() as u64).last().expect("bands");
-    insert_batch(&filter, keys, 0..band.start);
-    let (clock, f) = beside(|| two_lines(floor), || insert_batch(&filter, keys, band));
-    rounds.note(format!("{layout:?}: insert {name}, batch"), clock.per_key(), f);
-}
-
-fn add_bars(rounds: &Rounds, results: &mut Results) {
-    let kernel = format!(", by {:?}", Kernel::best());
-    for (kind, target, by) in [("batch", 1.07, kernel.as_str()), ("single", 1.75, "")] {
-        let is_lookup = |name: &str| name.starts_with("lookup") && name.ends_with(kind);
-        let worst = rounds.greatest(is_lookup);
-        let note = format!("worst of 0, 25, 50, 75, 100 % present: {}{by}", worst.name);
-        let bar = Bar::new(format!("lookup, {kind}"), AtMost(target), worst.times, "F");
-        results.bars.push(bar.note(note));
-    }
-    for (name, target, row) in [
-        ("insert, batch, empty to capacity", 2.5, "insert, empty to capacity, batch"),
-        ("insert, single, with room (up to half of the capacity)", 2.5, "insert 0–50 %, single"),
-        ("remove, batch", 2.0, "remove, batch"),
-    ] {
-        results.bars.push(Bar::new(name, AtMost(target), rounds.row(row).times, "F"));
-    }
-    let by_r = rounds.row("remove, single, by R").times;
-    let bar = Bar::new("remove, single", AtMost(3.2), rounds.row("remove, single").times, "F");
-    let note = format!("{by_r:.2} R; R is one locked instruction on a random line");
-    results.bars.push(bar.note(note));
-    for (slots, row) in [
-        (4, "insert 95–100 %, batch"),
-        (5, "Plain5x12: insert 95–100 %, batch"),
-        (6, "Plain6x10: insert 95–100 %, batch"),
-    ] {
-        let name = format!("insert, batch, last 5 % before capacity, {slots} slots per bucket");
-        let bar = Bar::new(name, AtMost(8.0), rounds.row(row).times, "F");
-        results.bars.push(bar.goal(AtMost(6.0)));
-    }
-}
-
-/// Number of keys whose lines are prefetched together.
-const WINDOW: usize = 32;
-
-/// Memory of random words, on huge pages where the system has them, like a filter's table.
-struct Floor {
-    words: Vec<AtomicU64>,
-}
-
-impl Floor {
-    /// Allocates `bytes` bytes.
-    fn new(bytes: usize) -> Self {
-        let mut words: Vec<AtomicU64> = Vec::with_capacity(bytes / 8);
-        advise_huge_pages(words.as_ptr().addr(), bytes);
-        words.extend((0..bytes as u64 / 8).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15).into()));
-        Self { words }
-    }
-
-    /// Reads `LINES` random lines per key, prefetched in windows of 32. With two lines this is F.
-    fn read<const LINES: usize>(&self, keys: &[u64]) -> u64 {
-        let mut sum = 0_u64;
-        for keys in keys.chunks(WINDOW) {
-            let mut places = [[0_usize; LINES]; WINDOW];
-            for (place, &key) in places.iter_mut().zip(keys) {
-                for (line, place) in place.iter_mut().enumerate() {
-                    *place = self.place((key >> (32 * line)) as u32);
-                    prefetch(&raw const self.words[*place]);
-                }
-            }
-            for place in &places[..keys.len()] {
-                for &place in place {
-                    sum = sum.wrapping_add(self.words[place].load(Relaxed));
-                }
-            }
-        }
-        sum
-    }
-
-    /// Executes one locked instruction on one random line per key, without prefetching. This is R,
-    /// the floor of single writes.
-    fn write_locked(&self, keys: &[u64]) {
-        for &key in keys {
-            self.words[self.place(key as u32)].fetch_add(1, Relaxed);
+    /// Fills copies of a filter up to its capacity.
+    fn last_band(&mut self, filter: &CuckooFilter, floors: &Floors, also_single: bool) {
+        let items = filter.capacity() as u64;
+        let (keys, band) = (Keys::new(0), items * NEARLY_FULL / 100..items);
+        let floor = p(floors, &keys.range(band.start..band.end.min(band.start + STEP)));
+        let layout = filter.layout();
+        let batch = insert_batch(&filter.clone(), keys, band.clone()).per_key();
+        self.by_p.note(last_batch(layout), batch, floor);
+        if also_single {
+            let single = insert_single(&filter.clone(), keys, band).per_key();
+            self.by_p.note(LAST_SINGLE, single, floor);
         }
     }
 
-    /// Maps 32 random bits to a word.
-    fn place(&self, bits: u32) -> usize {
-        ((u64::from(bits) * self.words.len() as u64) >> 32) as usize
+    fn map(&mut self, bench: &Bench, floors: &Floors, bytes: usize) {
+        bench.say("one thread, a map");
+        let map = CuckooMap::builder().capacity(capacity_for(bytes, Layout::Plain4x16) * 3 / 4);
+        let map = map.value_bits(8).seed(1).build().expect("memory");
+        let items = map.capacity() as u64 * 9 / 10;
+        Keys::new(0).blocks(0..items, |block| {
+            map.insert_batch(Hashed::slice(block), &vec![7; block.len()]).expect("room");
+        });
+        for (present, targets) in targets(bench, items) {
+            let get = over_keys(&targets, |block| {
+                block
+                    .iter()
+                    .filter_map(|&key| map.get(&Hashed(key)))
+                    .map(usize::from)
+                    .sum::<usize>()
+            });
+            let row = format!("get of a map, single, {present} % present");
+            self.by_p.note(row, get.per_key(), p(floors, &targets));
+        }
+    }
+
+    fn expiring(&mut self, bench: &Bench, floors: &Floors, bytes: usize) {
+        bench.say("one thread, items that expire");
+        let filter = ExpiringFilter::builder().capacity(capacity_for(bytes, Layout::Plain4x16));
+        let filter = filter.seed(1).build().expect("memory");
+        let items = filter.capacity() as u64 * 9 / 10;
+        Keys::new(0).blocks(0..items, |block| {
+            filter.insert_batch(Hashed::slice(block)).expect("room");
+        });
+        for (present, targets) in targets(bench, items) {
+            let row = format!("lookup, expiring, single, {present} % present");
+            let single = lookup_single(&filter, &targets).0.per_key();
+            self.by_p.note(row, single, p(floors, &targets));
+        }
     }
 }
 
-fn prefetch(word: *const AtomicU64) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch reads nothing and faults on no address, and SSE is part of x86-64.
-    unsafe {
-        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(word.cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = word;
+/// Keys to look up in each round, and how many per cent of them are present among this many items.
+fn targets(bench: &Bench, items: u64) -> impl Iterator<Item = (u32, Vec<u64>)> {
+    (0..bench.rounds as u64).flat_map(move |round| {
+        PRESENT.map(|present| {
+            let pick = Pick { present, inserted: (0, items) };
+            (present, Keys::new(0).pick(STEP as usize, pick, round))
+        })
+    })
 }

@@ -43,7 +43,7 @@ impl<P: Payload> FixedTable<P> {
     /// Whether a lone search begins with the nearest buckets. In a cache, this takes two thirds of
     /// the time; in memory it gains nothing. Not under loom and shuttle, where both searches reach
     /// as far.
-    pub(super) fn starts_near(&self) -> bool {
+    fn starts_near(&self) -> bool {
         self.is_cached() && !cfg!(any(loom, shuttle))
     }
 
@@ -71,7 +71,7 @@ impl<P: Payload> FixedTable<P> {
 
     /// Advances a search for room by one step.
     #[inline]
-    pub(super) fn search_on<L: BucketLayout, S: Plan<P>>(
+    fn search_on<L: BucketLayout, S: Plan<P>>(
         &self,
         search: &mut S,
         prefetch_distance: usize,
@@ -86,7 +86,7 @@ impl<P: Payload> FixedTable<P> {
     /// Reads a bucket for a search. In the generation `now`, a slot that has expired counts as
     /// empty, because the moves will sweep it.
     #[inline]
-    pub(super) fn planned<L: BucketLayout>(&self, now: u64, bucket: u32) -> u64 {
+    fn planned<L: BucketLayout>(&self, now: u64, bucket: u32) -> u64 {
         // Relaxed: this is a plan, and every move validates its own step of it. `Exhausted` is not
         // validated: the search misses a slot that is emptied after its bucket was read, and a slot
         // that only the second copy of a half-done move occupies.
@@ -96,7 +96,7 @@ impl<P: Payload> FixedTable<P> {
 
     /// Makes the moves of an eviction path as far as they are still valid. Returns `true` if one of
     /// them left one of the pair's buckets and stored `incoming` there.
-    pub(super) fn follow_path<L: BucketLayout, S: Plan<P>>(
+    fn follow_path<L: BucketLayout, S: Plan<P>>(
         &self,
         pair: Pair,
         incoming: Option<Fingerprint>,

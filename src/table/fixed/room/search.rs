@@ -84,8 +84,11 @@ pub struct Move {
     pub to: u32,
 }
 
-/// A search for an empty slot, in one of two forms.
-pub(in crate::table) trait Plan<P: Payload>: Default {
+/// A search for an empty slot, which can be suspended while the lines that it prefetched arrive.
+///
+/// Several interleaved searches keep more lines in flight than a lone one can, because a bucket's
+/// fingerprints must be known before their alternate buckets can be prefetched.
+pub(super) trait Plan<P: Payload>: Default {
     /// Starts a search for room in one of the two buckets of a pair. The first step reads these.
     fn start(&mut self, addressing: &Addressing<P>, roots: [u32; 2]);
 
@@ -109,20 +112,20 @@ pub(in crate::table) trait Plan<P: Payload>: Default {
 pub enum Progress {
     /// More buckets have been prefetched. The next step reads them.
     Prefetched,
-    /// A bucket with an empty slot was found. [`moves`](Search::moves) lead to it.
+    /// A bucket with an empty slot was found. [`moves`](Plan::moves) lead to it.
     Room,
     /// There is no empty slot within reach.
     Exhausted,
 }
 
-/// A search that can be suspended while the lines that it prefetched arrive.
+/// A search that reaches far. It allocates nothing, and takes 10 KB of the stack.
 ///
-/// Several interleaved searches keep more lines in flight than a lone one can, because a bucket's
-/// fingerprints must be known before their alternate buckets can be prefetched.
-///
-/// It allocates nothing, and takes 10 KB of the stack.
+/// In a large table the first few hundred buckets are not deduplicated, and neither are those that
+/// are not expanded. A bucket that comes twice is then read twice, and a path can lead through it
+/// twice; its moves are validated like any other. Other buckets are deduplicated: copies of one
+/// fingerprint lead to the same few buckets again and again, and would use up the search.
 #[derive(Debug)]
-pub struct Search {
+pub(super) struct Search {
     /// The visited buckets that can be expanded, in the order of their visits, which is that of
     /// their distance.
     nodes: ArrayVec<Node, MAX_EXPANDED>,
@@ -177,9 +180,37 @@ impl<P: Payload> Plan<P> for Search {
         prefetch_distance: usize,
     ) -> Progress {
         let now = table.clock.now();
-        let read = |bucket| table.planned::<L>(now, bucket);
-        let prefetch = |bucket| table.buckets.prefetch(bucket);
-        self.step::<L>(&table.addressing, prefetch_distance, read, prefetch)
+        for &node in &self.nodes[self.words.len()..] {
+            let word = table.planned::<L>(now, node.bucket());
+            self.words.push(word);
+            if !L::is_full(word) {
+                self.found = Some(node);
+                return Progress::Room;
+            }
+        }
+        let has_room = |leaf: &Node| !L::is_full(table.planned::<L>(now, leaf.bucket()));
+        self.found = self.leaves.iter().copied().find(has_room);
+        if self.found.is_some() {
+            return Progress::Room;
+        }
+        self.leaves.clear();
+        let mut unread = 0;
+        while unread < prefetch_distance && self.expanded < self.words.len() {
+            let (bucket, word) = (self.nodes[self.expanded].bucket(), self.words[self.expanded]);
+            let parent = self.expanded as u16;
+            self.expanded += 1;
+            for (fingerprint, slot) in L::fingerprints(word).zip(0..) {
+                let child = table.addressing.alt_bucket(fingerprint, bucket);
+                table.buckets.prefetch(child);
+                if child != bucket {
+                    unread += usize::from(self.visit(Node::new(child, parent, slot)));
+                }
+            }
+            if self.visited.is_empty() {
+                self.deduplicate_if_due();
+            }
+        }
+        if unread > 0 { Progress::Prefetched } else { Progress::Exhausted }
     }
 
     fn moves<L: BucketLayout>(&self) -> impl Iterator<Item = Move> {
@@ -196,58 +227,6 @@ impl<P: Payload> Plan<P> for Search {
 }
 
 impl Search {
-    /// Reads the buckets that were prefetched, nearest first, up to one with an empty slot. Then
-    /// prefetches at least `prefetch_distance` more, if that many are known.
-    ///
-    /// `read` returns a bucket's word. `prefetch` is called for every bucket but the first two, in
-    /// the step before the one that reads it, and for some buckets that turn out to have been
-    /// visited.
-    ///
-    /// In a large table the first few hundred buckets are not deduplicated, and neither are those
-    /// that are not expanded. A bucket that comes twice is then read twice, and a path can lead
-    /// through it twice; its moves are validated like any other. Other buckets are deduplicated:
-    /// copies of one fingerprint lead to the same few buckets again and again, and would use up the
-    /// search.
-    #[inline]
-    pub fn step<L: BucketLayout>(
-        &mut self,
-        addressing: &Addressing<impl Payload>,
-        prefetch_distance: usize,
-        read: impl Fn(u32) -> u64,
-        prefetch: impl Fn(u32),
-    ) -> Progress {
-        for &node in &self.nodes[self.words.len()..] {
-            let word = read(node.bucket());
-            self.words.push(word);
-            if !L::is_full(word) {
-                self.found = Some(node);
-                return Progress::Room;
-            }
-        }
-        self.found = self.leaves.iter().copied().find(|leaf| !L::is_full(read(leaf.bucket())));
-        if self.found.is_some() {
-            return Progress::Room;
-        }
-        self.leaves.clear();
-        let mut unread = 0;
-        while unread < prefetch_distance && self.expanded < self.words.len() {
-            let (bucket, word) = (self.nodes[self.expanded].bucket(), self.words[self.expanded]);
-            let parent = self.expanded as u16;
-            self.expanded += 1;
-            for (fingerprint, slot) in L::fingerprints(word).zip(0..) {
-                let child = addressing.alt_bucket(fingerprint, bucket);
-                prefetch(child);
-                if child != bucket {
-                    unread += usize::from(self.visit(Node::new(child, parent, slot)));
-                }
-            }
-            if self.visited.is_empty() {
-                self.deduplicate_if_due();
-            }
-        }
-        if unread > 0 { Progress::Prefetched } else { Progress::Exhausted }
-    }
-
     /// Appends a node, unless the search deduplicates and has visited its bucket. Returns whether
     /// it was appended.
     #[inline]
