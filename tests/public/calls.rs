@@ -12,7 +12,7 @@ use super::{
 /// The keys whose histories are checked. So many are looked up together.
 pub const KEYS: u64 = 6;
 /// Keys that a filter which grows gets in one step.
-pub const GROWTH: u64 = 20;
+pub const GROWTH: u64 = if cfg!(shuttle) { 4 } else { 20 };
 
 /// A call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -17,6 +17,7 @@ use std::thread;
 use super::{
     calls::{Action, Done, GROWTH, KEYS, Place, counts},
     common::{
+        Subject,
         kind::{By, Kind, Of, Timing, new, stamp_bits},
         rng,
     },
@@ -27,8 +28,10 @@ use super::{
 /// Threads, and steps of each.
 const THREADS: usize = 3;
 const STEPS: usize = 5;
-/// Keys that are there from the start.
-const FILLING: [u64; 2] = [170, 30];
+/// Keys that are there from the start, and the capacity of filters of a fixed size. Under shuttle,
+/// each access to a word takes a microsecond.
+const FILLING: [u64; 2] = if cfg!(shuttle) { [30, 10] } else { [170, 30] };
+const CAPACITY: usize = if cfg!(shuttle) { 60 } else { 220 };
 /// Programs of each kind. A schedule of real threads is one of many.
 const PROGRAMS: u64 = if cfg!(shuttle) { 150 } else { 400 };
 /// Schedules of each program: under shuttle, or one of real threads.
@@ -77,7 +80,8 @@ impl Setting {
     }
 
     fn empty<K: Kind>(&self, seed: u64) -> Of<K> {
-        let builder = new::<K>().capacity(if K::GROWS { 10 } else { 220 }).seed(seed);
+        let builder = new::<K>().capacity(if K::GROWS { 10 } else { CAPACITY }).seed(seed);
+        let builder = K::Growth::up_to(4 * all_keys::<K>() as usize, builder);
         K::timed(builder, self.timing).build().expect("a small filter")
     }
 
