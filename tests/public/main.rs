@@ -8,10 +8,17 @@
 //!
 //! - `cargo test --test public`: on real threads.
 //! - `RUSTFLAGS="--cfg shuttle" cargo test --release --test public`: under shuttle.
+//! - `RUSTFLAGS="--cfg guira_steps" cargo test --release --test public`: also with threads that stop
+//!   or panic in each method (see `halts`).
 
 mod calls;
 #[path = "../common/mod.rs"]
 mod common;
+#[cfg(guira_steps)]
+#[path = "../steps/halting.rs"]
+mod halting;
+#[cfg(guira_steps)]
+mod halts;
 #[path = "../history/mod.rs"]
 mod history;
 mod run;

@@ -7,13 +7,15 @@ use std::{
         atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst},
     },
 };
+#[cfg(not(shuttle))]
+use std::{sync::atomic::AtomicBool, thread};
 
 use rand::{RngExt, rngs::SmallRng};
 #[cfg(shuttle)]
 use shuttle::thread;
-#[cfg(not(shuttle))]
-use std::thread;
 
+#[cfg(not(shuttle))]
+use super::common::races::Gate;
 use super::{
     calls::{Action, Done, GROWTH, KEYS, Place, counts},
     common::{
@@ -37,21 +39,22 @@ const PROGRAMS: u64 = if cfg!(shuttle) { 150 } else { 400 };
 /// Schedules of each program: under shuttle, or one of real threads.
 const SCHEDULES: usize = if cfg!(shuttle) { 20 } else { 1 };
 
-/// The clocks of filters of a fixed size, and of those that grow, in nanoseconds. Only
+/// The clocks, in nanoseconds, of filters of a fixed size and of those that grow, of each user. Only
 /// [`Kind::pass`] moves them.
-static CLOCKS: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
+static CLOCKS: [[AtomicU64; 2]; 2] = [const { [const { AtomicU64::new(0) }; 2] }; 2];
 
 /// How the filters of some programs are made.
-struct Setting {
-    timing: Timing,
+pub struct Setting {
+    pub timing: Timing,
     /// Seeds by which no two keys are aliases.
-    seeds: Vec<u64>,
-    actions: Vec<Action>,
+    pub seeds: Vec<u64>,
+    pub actions: Vec<Action>,
 }
 
 impl Setting {
-    /// The settings of a kind: one, unless items expire.
-    fn all<K: Kind>() -> Vec<Self> {
+    /// The settings of a kind: one, unless items expire. Users run beside one another, and each has
+    /// its own clocks.
+    pub fn all<K: Kind, const USER: usize>() -> Vec<Self> {
         let ways = [
             (1, By::Advance),
             (2, By::Advance),
@@ -61,8 +64,8 @@ impl Setting {
             #[cfg(feature = "std")]
             (2, By::Itself),
         ];
-        let clock = &CLOCKS[usize::from(K::GROWS)];
-        let now = || CLOCKS[usize::from(K::GROWS)].load(SeqCst);
+        let clock = &CLOCKS[USER][usize::from(K::GROWS)];
+        let now = || CLOCKS[USER][usize::from(K::GROWS)].load(SeqCst);
         let timings = ways.into_iter().map(|(window, by)| Timing { window, by, clock, now });
         let settings = timings.map(|timing| {
             let mut setting = Self { timing, seeds: vec![], actions: vec![] };
@@ -79,10 +82,17 @@ impl Setting {
         settings.take(if K::IS_PERMANENT { 1 } else { ways.len() }).collect()
     }
 
-    fn empty<K: Kind>(&self, seed: u64) -> Of<K> {
+    pub fn empty<K: Kind>(&self, seed: u64) -> Of<K> {
         let builder = new::<K>().capacity(if K::GROWS { 10 } else { CAPACITY }).seed(seed);
         let builder = K::Growth::up_to(4 * all_keys::<K>() as usize, builder);
         K::timed(builder, self.timing).build().expect("a small filter")
+    }
+
+    /// Has `tick_by` count the time, if it begins generations.
+    pub fn count_time_from_here<K: Kind>(&self, filter: &Of<K>) {
+        if self.timing.by == By::TickBy {
+            K::pass(filter, self.timing, 2);
+        }
     }
 
     /// The generations that may begin in a program. With one more, an insert that a thread was long
@@ -93,7 +103,7 @@ impl Setting {
 }
 
 /// The number of keys that a program may insert.
-fn all_keys<K: Kind>() -> u64 {
+pub fn all_keys<K: Kind>() -> u64 {
     let growth = if K::GROWS { (THREADS * STEPS) as u64 * GROWTH } else { 0 };
     KEYS + FILLING[usize::from(K::GROWS)] + growth
 }
@@ -112,6 +122,7 @@ struct Seen {
 struct History<T> {
     events: Vec<(u64, Event<T>)>,
     seen: Vec<Seen>,
+    actions: BTreeSet<Action>,
 }
 
 /// A filter, and the steps of one thread after another.
@@ -127,7 +138,9 @@ struct Scene<K: Kind> {
     first: u64,
     /// Orders starts and ends of calls.
     moments: AtomicUsize,
-    done: Mutex<BTreeSet<Action>>,
+    /// Real threads start together.
+    #[cfg(not(shuttle))]
+    gate: (Gate, AtomicBool),
 }
 
 impl<K: Kind<Tag: Tag>> Scene<K> {
@@ -154,13 +167,21 @@ impl<K: Kind<Tag: Tag>> Scene<K> {
                 K::pass(&filter, timing, 0);
             }
         }
-        if timing.by == By::TickBy {
-            K::pass(&filter, timing, 2); // Time counts from here.
-        }
+        setting.count_time_from_here::<K>(&filter);
         let steps = Self::steps(setting, number, &mut rng);
         let first = K::now(&filter);
-        let (moments, done) = (AtomicUsize::new(0), Mutex::default());
-        Self { seed, timing, filter, other, filled, steps, first, moments, done }
+        Self {
+            seed,
+            timing,
+            filter,
+            other,
+            filled,
+            steps,
+            first,
+            moments: AtomicUsize::new(0),
+            #[cfg(not(shuttle))]
+            gate: (Gate::new(THREADS), AtomicBool::new(false)),
+        }
     }
 
     fn steps(setting: &Setting, number: u64, rng: &mut SmallRng) -> Vec<Vec<(Action, u64, u16)>> {
@@ -188,7 +209,10 @@ impl<K: Kind<Tag: Tag>> Scene<K> {
     fn perform(&self, thread: usize) -> Option<History<K::Tag>> {
         let is_given = |of: &&(u64, K::Tag)| of.0 as usize % THREADS == thread;
         let mut owned: Vec<_> = self.filled.iter().filter(is_given).copied().collect();
-        let mut history = History { events: Vec::new(), seen: Vec::new() };
+        let mut history =
+            History { events: Vec::new(), seen: Vec::new(), actions: BTreeSet::new() };
+        #[cfg(not(shuttle))]
+        self.gate.0.pass(&self.gate.1);
         for (nth, &step) in self.steps[thread].iter().enumerate() {
             let growth = KEYS + FILLING[1] + (thread * STEPS + nth) as u64 * GROWTH;
             let Self { filter, other, timing, .. } = self;
@@ -197,7 +221,7 @@ impl<K: Kind<Tag: Tag>> Scene<K> {
             let start = self.moments.fetch_add(1, SeqCst);
             let Done { ops, seen, is_all_then } = place.call(step, &mut owned)?;
             let end = self.moments.fetch_add(1, SeqCst);
-            self.done.lock().expect("no panic").insert(step.0);
+            history.actions.insert(step.0);
             let now = seen.filter(|_| is_all_then).map_or((0, u64::MAX), |seen| (seen, seen));
             let event = |op| Event { thread, start, end, now, op };
             history.events.extend(ops.into_iter().map(|(key, op)| (key, event(op))));
@@ -216,11 +240,14 @@ impl<K: Kind<Tag: Tag>> Scene<K> {
     }
 
     /// Checks the history of each key, and the counts in the end.
-    fn check(&self, number: u64, histories: Vec<History<K::Tag>>) {
-        let (mut events, mut seen) = (Vec::new(), Vec::new());
+    ///
+    /// Returns what was done.
+    fn check(&self, number: u64, histories: Vec<History<K::Tag>>) -> BTreeSet<Action> {
+        let (mut events, mut seen, mut actions) = (Vec::new(), Vec::new(), BTreeSet::new());
         for history in histories {
             events.extend(history.events);
             seen.extend(history.seen);
+            actions.extend(history.actions);
         }
         let counts = counts::<K>(&self.filter, all_keys::<K>());
         let (start, last) = (self.moments.load(SeqCst), K::now(&self.filter));
@@ -249,10 +276,11 @@ impl<K: Kind<Tag: Tag>> Scene<K> {
                 self.first,
             );
         }
+        actions
     }
 }
 
-/// Runs a program once. Returns what was done.
+/// Runs a program once. Returns what was done in a history that did not end early.
 fn run<K: Kind<Tag: Tag>>(setting: &Setting, number: u64) -> BTreeSet<Action> {
     let scene = &Scene::<K>::new(setting, number);
     let histories: Option<Vec<_>> = thread::scope(|scope| {
@@ -260,10 +288,7 @@ fn run<K: Kind<Tag: Tag>>(setting: &Setting, number: u64) -> BTreeSet<Action> {
         let threads: Vec<_> = (0..THREADS).map(perform).collect();
         threads.into_iter().map(|thread| thread.join().expect("no thread panics")).collect()
     });
-    if let Some(histories) = histories {
-        scene.check(number, histories);
-    }
-    std::mem::take(&mut *scene.done.lock().expect("no panic"))
+    histories.map(|histories| scene.check(number, histories)).unwrap_or_default()
 }
 
 /// Runs a program this many times, on real threads.
@@ -289,7 +314,7 @@ pub fn histories_are_linearizable<K: Kind<Tag: Tag>>() {
     let settings = Arc::new(Mutex::new(None::<Vec<Setting>>));
     let done = Arc::new(Mutex::new(BTreeSet::new()));
     let made = Arc::clone(&settings);
-    let make = move || *made.lock().expect("no panic") = Some(Setting::all::<K>());
+    let make = move || *made.lock().expect("no panic") = Some(Setting::all::<K, 0>());
     explore(make, 1, 0);
     let settings = Arc::new(settings.lock().expect("no panic").take().expect("made"));
     let actions = settings[0].actions.clone();
