@@ -10,18 +10,15 @@ compile_error!(
      `--cfg loom`, and an outer RUSTFLAGS replaces that"
 );
 
-use std::{
-    collections::BTreeSet,
-    io::Write,
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst},
-    },
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering::SeqCst},
 };
 
 use guira::raw::{Addressing, Bare, BucketLayout, Fingerprint, FixedTable, Move, Pair};
 use loom::{cell::UnsafeCell, thread::JoinHandle};
 
+mod check;
 #[cfg(not(feature = "semi-sorted"))]
 pub mod doors;
 pub mod expiry;
@@ -29,6 +26,8 @@ pub mod splits;
 pub mod splits_expiry;
 pub mod ttl;
 pub mod values;
+
+pub use check::{Seen, check, check_deep, check_each, check_shallow};
 
 /// The layout of the models. With two slots per bucket, a bucket is full after two inserts. With 8
 /// bits, there are fingerprints for every pair of buckets. The feature `semi-sorted` selects the
@@ -38,148 +37,6 @@ pub type L = guira::raw::Plain<2, 8>;
 #[cfg(feature = "semi-sorted")]
 #[allow(missing_docs, reason = "as above")]
 pub type L = guira::raw::SemiSorted<2, 8>;
-
-/// Largest number of preemptions in a schedule, unless `GUIRA_LOOM_BOUND` is set.
-const DEFAULT_BOUND: usize = 2;
-
-/// The outcomes that a model has seen over all its executions. loom does not know of them: they are
-/// kept by std's atomics.
-#[derive(Debug)]
-pub struct Seen {
-    executions: AtomicUsize,
-    outcomes: Mutex<BTreeSet<&'static str>>,
-}
-
-impl Seen {
-    /// Notes that an outcome was seen.
-    ///
-    /// # Panics
-    /// Never: the lock is not held over anything that panics.
-    pub fn note(&self, outcome: &'static str) {
-        self.outcomes.lock().expect("no panics under this lock").insert(outcome);
-    }
-
-    /// Notes one of two outcomes, and returns the condition.
-    pub fn note_if(&self, condition: bool, yes: &'static str, no: &'static str) -> bool {
-        self.note(if condition { yes } else { no });
-        condition
-    }
-}
-
-/// The bound on preemptions: `GUIRA_LOOM_BOUND`, a number or `none`.
-fn bound() -> Option<usize> {
-    match std::env::var("GUIRA_LOOM_BOUND") {
-        Ok(text) if text == "none" => None,
-        Ok(text) => Some(text.parse().expect("GUIRA_LOOM_BOUND is a number or `none`")),
-        Err(_) => Some(DEFAULT_BOUND),
-    }
-}
-
-/// Explores a model and prints one line about it. Fails unless it explored at least `floor`
-/// executions and saw all of `outcomes` and no other.
-///
-/// The floor is about 0.8 of the executions with two preemptions. Change it with the model, or with
-/// the steps of the protocol.
-///
-/// If `GUIRA_LOOM_ASSERTIONS_ONLY` is set, only the model's own assertions count: mutants of the
-/// library must violate these, and not just explore less.
-///
-/// # Panics
-/// If the model fails, or explored too little.
-pub fn check(
-    name: &str,
-    floor: usize,
-    outcomes: &[&'static str],
-    model: impl Fn(&Arc<Seen>) + Send + Sync + 'static,
-) {
-    check_within(bound(), name, floor, outcomes, [model]);
-}
-
-/// As [`check`], for several models in turn, whose executions and outcomes are those of one.
-///
-/// # Panics
-/// If a model fails, or they explored too little.
-pub fn check_each(
-    name: &str,
-    floor: usize,
-    outcomes: &[&'static str],
-    models: impl IntoIterator<Item = impl Fn(&Arc<Seen>) + Send + Sync + 'static>,
-) {
-    check_within(bound(), name, floor, outcomes, models);
-}
-
-/// As [`check`], with at least this many preemptions, for errors that need more than two.
-///
-/// # Panics
-/// If the model fails, or explored too little.
-pub fn check_deep(
-    preemptions: usize,
-    name: &str,
-    floor: usize,
-    outcomes: &[&'static str],
-    model: impl Fn(&Arc<Seen>) + Send + Sync + 'static,
-) {
-    let bound = bound().map(|bound| bound.max(preemptions));
-    check_within(bound, name, floor, outcomes, [model]);
-}
-
-/// As [`check`], with one preemption fewer, for models of long operations.
-///
-/// # Panics
-/// If the model fails, or explored too little.
-pub fn check_shallow(
-    name: &str,
-    floor: usize,
-    outcomes: &[&'static str],
-    model: impl Fn(&Arc<Seen>) + Send + Sync + 'static,
-) {
-    check_within(bound().map(|bound| bound - 1), name, floor, outcomes, [model]);
-}
-
-/// Implements [`check`] and its variants.
-fn check_within(
-    bound: Option<usize>,
-    name: &str,
-    floor: usize,
-    outcomes: &[&'static str],
-    models: impl IntoIterator<Item = impl Fn(&Arc<Seen>) + Send + Sync + 'static>,
-) {
-    let seen = Arc::new(Seen { executions: AtomicUsize::new(0), outcomes: Mutex::default() });
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = bound;
-    builder.max_branches = 100_000;
-    let started = std::time::Instant::now();
-    for model in models {
-        let inside = Arc::clone(&seen);
-        builder.check(move || {
-            inside.executions.fetch_add(1, SeqCst);
-            model(&inside);
-        });
-    }
-    let executions = seen.executions.load(SeqCst);
-    let printed_bound = bound.map_or("none".into(), |bound| bound.to_string());
-    let found = seen.outcomes.lock().expect("no panics under this lock").clone();
-    // The test harness does not capture direct writes to standard output. One write, one line.
-    let seconds = started.elapsed().as_secs_f64();
-    let outcomes_seen = found.iter().copied().collect::<Vec<_>>().join(", ");
-    let line = format!(
-        "model {name}: {executions} executions, bound {printed_bound}; {seconds:.1} s; \
-         seen: {outcomes_seen}\n"
-    );
-    std::io::stdout().write_all(line.as_bytes()).expect("standard output");
-    if std::env::var_os("GUIRA_LOOM_ASSERTIONS_ONLY").is_some() {
-        return;
-    }
-    assert!(executions > 1, "{name}: explored one execution, which proves nothing");
-    assert!(executions >= floor, "{name}: explored {executions} executions, fewer than {floor}");
-    if bound.is_none() {
-        // Without a bound loom skips schedules that differ from others only in the order of steps
-        // between which it sees no conflict, and with them some outcomes.
-        return;
-    }
-    let expected: BTreeSet<_> = outcomes.iter().copied().collect();
-    assert_eq!(found, expected, "{name}: the outcomes seen are not those that must be possible");
-}
 
 /// Runs one thread of a model.
 pub fn spawn<T: 'static, R: 'static>(

@@ -65,7 +65,8 @@ impl Scene {
 /// stale.
 #[test]
 fn beside_a_reader() {
-    check_shallow("batch_reader", 3_000, EVERY_WAY, |seen| {
+    let why = "a move that hides an item does so for a reader which runs between two of its steps";
+    check_shallow("batch_reader", 3_000, EVERY_WAY, why, |seen| {
         let table = Arc::new(table(3));
         let scene = Scene::new(&table);
         let incoming = scene.incoming;

@@ -232,7 +232,9 @@ fn of_an_insert_beside_a_split() {
 /// Catches an insert that is lost beside another one into a bucket which is split.
 #[test]
 fn of_two_inserts_beside_a_split() {
-    check_shallow("split_two_inserts", 2_700, &["done"], |seen| {
+    let why =
+        "an insert is lost if a split, or the other insert, runs between its load and its change";
+    check_shallow("split_two_inserts", 2_700, &["done"], why, |seen| {
         let table = table(2, 4);
         let items = [0, 1].map(|nth| leaving(&table, 0, nth));
         let splitter = spawn(&table, split);

@@ -139,7 +139,9 @@ fn unique_beside_a_removal() {
 /// At every moment there is the item, or room for it, so an error would be wrong.
 #[test]
 fn unique_beside_an_insert_that_toggles_the_last_slot() {
-    check_deep(6, "split_unique_toggle", 3_300, &["added", "was present"], |seen| {
+    let why =
+        "three calls fall between loads of a fourth one, with a preemption before and after each";
+    check_deep(6, "split_unique_toggle", 3_300, &["added", "was present"], why, |seen| {
         let table = table(1, 1);
         let item = item(&table, 1, [0; 2], [0, 1], 0);
         put(&table, staying(&table, 0, 0).sides[0]);
@@ -218,7 +220,9 @@ fn limit_reached_beside_a_move() {
 /// Catches an insert that is refused below the limit because a half-done move counts twice.
 #[test]
 fn limit_not_reached_beside_a_move() {
-    check_shallow("split_limit_not_reached", 10_000, &["done"], limit_beside_a_move(2, Ok(())));
+    let why = "an insert that counts a move twice runs between its two halves";
+    let model = limit_beside_a_move(2, Ok(()));
+    check_shallow("split_limit_not_reached", 10_000, &["done"], why, model);
 }
 
 /// Catches threads that add more than one copy each because none sees what the others have added.

@@ -260,7 +260,9 @@ fn split_beside_an_unseen() {
 /// has dropped the other.
 #[test]
 fn split_beside_a_count() {
-    check_shallow("split_dropped_count", 2_300, &["two", "none"], |seen| {
+    let why =
+        "the tick and the split run in one piece while the count stands between its two loads";
+    check_shallow("split_dropped_count", 2_300, &["two", "none"], why, |seen| {
         let table = aging(4);
         let old = leaving(&table, 1, 0);
         for side in old.sides {

@@ -104,7 +104,9 @@ fn move_beside_a_refused_merge() {
 /// Undoes a merge beside a split and a lookup. The table has a slot of an item; the merged slot
 /// agrees with it, as far as both know, and is of an item that goes another way.
 fn refused_beside_a_split(name: &str, floor: usize, known: [u32; 2]) {
-    check_shallow(name, floor, &["done"], move |seen| {
+    let why =
+        "the split and its lookup run between two steps of the merge, or the merge of the split";
+    check_shallow(name, floor, &["done"], why, move |seen| {
         let table = table(2, 4);
         let merged = leaving(&table, 0, 0);
         let old = differing(&table, merged, 0);

@@ -56,7 +56,9 @@ fn of_a_slot_without_a_tail() {
 /// Catches a move that overwrites an insert into the child to which its slot went.
 #[test]
 fn of_a_slot_beside_an_insert_into_the_child() {
-    check_deep(3, "split_move_neighbour", 970, &["before", "after or during"], |seen| {
+    let why =
+        "the mover stops before the split and before the insert, and the splitter between them";
+    check_deep(3, "split_move_neighbour", 970, &["before", "after or during"], why, |seen| {
         let (table, item, slot) = with_slot(6);
         let neighbour = leaving(&table, 0, 0);
         let mover = spawn(&table, move |table| relocate_at(table, slot, 0, None));

@@ -106,7 +106,8 @@ fn insert_that_ends_a_round() {
 /// the size, while the next one has been split.
 #[test]
 fn insert_that_waits_for_the_end_of_a_round() {
-    check_shallow("split_waits_for_round", 4_000, &["done"], |seen| {
+    let why = "the insert comes while the splitter stands between the switch and the advanced size";
+    check_shallow("split_waits_for_round", 4_000, &["done"], why, |seen| {
         let table = table(3, 12);
         let [held_up, next] = [0, 1].map(|bucket| Place { bucket, level: 0 });
         assert_eq!(table.split_early::<S>(next), Ok(true));

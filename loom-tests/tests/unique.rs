@@ -218,7 +218,9 @@ fn making_room_beside_an_insert_of_the_item() {
 /// moment there is the item, or room for it, so `Full` would be wrong.
 #[test]
 fn beside_an_insert_that_toggles_the_last_slot() {
-    check_deep(6, "unique_toggle", 1_500, &["added", "was present"], |seen| {
+    let why =
+        "three calls fall between loads of a fourth one, with a preemption before and after each";
+    check_deep(6, "unique_toggle", 1_500, &["added", "was present"], why, |seen| {
         let table = Arc::new(table(1));
         let item = fingerprint(&table, 0, 0, 0, 0);
         put(&table, fingerprint(&table, 0, 0, 1, 0), 0);

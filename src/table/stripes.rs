@@ -80,8 +80,11 @@ pub struct StripeGuard<'a> {
 #[derive(Debug)]
 pub struct AllStripes<'a> {
     stripes: &'a Stripes,
+    /// The stripes that are locked, which come first: not all if their acquisition panics.
+    #[cfg(not(any(loom, shuttle)))]
+    locked: usize,
     #[cfg(any(loom, shuttle))]
-    _guards: alloc::vec::Vec<StripeGuard<'a>>,
+    guards: alloc::vec::Vec<StripeGuard<'a>>,
 }
 
 /// A version as a lookup read it.
@@ -165,13 +168,15 @@ impl Stripes {
     #[must_use]
     pub fn lock_all(&self) -> AllStripes<'_> {
         let guards = self.stripes.iter().map(Stripe::lock);
-        #[cfg(not(any(loom, shuttle)))]
-        guards.for_each(core::mem::forget);
-        AllStripes {
+        let mut all = AllStripes {
             stripes: self,
+            #[cfg(not(any(loom, shuttle)))]
+            locked: 0,
             #[cfg(any(loom, shuttle))]
-            _guards: guards.collect(),
-        }
+            guards: alloc::vec::Vec::new(),
+        };
+        guards.for_each(|guard| all.add(guard));
+        all
     }
 
     /// Acquires and releases every lock, one at a time. What a holder did before this thread passed
@@ -275,7 +280,20 @@ impl StripeGuard<'_> {
     }
 }
 
-impl AllStripes<'_> {
+impl<'a> AllStripes<'a> {
+    /// Adds the next stripe.
+    #[cfg(not(any(loom, shuttle)))]
+    fn add(&mut self, guard: StripeGuard<'a>) {
+        core::mem::forget(guard);
+        self.locked += 1;
+    }
+
+    /// Adds the next stripe.
+    #[cfg(any(loom, shuttle))]
+    fn add(&mut self, guard: StripeGuard<'a>) {
+        self.guards.push(guard);
+    }
+
     /// Bumps every version: every slot is about to be cleared.
     pub(crate) fn bump(&self) {
         let Stripes { stripes, clears } = self.stripes;
@@ -288,6 +306,6 @@ impl AllStripes<'_> {
 #[cfg(not(any(loom, shuttle)))]
 impl Drop for AllStripes<'_> {
     fn drop(&mut self) {
-        self.stripes.stripes.iter().for_each(|stripe| stripe.lock.unlock());
+        self.stripes.stripes[..self.locked].iter().for_each(|stripe| stripe.lock.unlock());
     }
 }

@@ -36,7 +36,7 @@ use std::{
 };
 
 use guira::{
-    Filter, InsertBatchError, Layout, Shrinking,
+    Filter, FilterBuilder, InsertBatchError, Layout, Shrinking,
     kind::{Contents, Fixed, Growing, Growth},
     raw::{Addressing, Bare, FixedTable, Pair},
 };
@@ -68,6 +68,14 @@ pub trait Subject: Growth + Send + Sync {
         Self::copy_limits(layout)
     }
 
+    /// Sets the number of items up to which a filter grows, if it does.
+    fn up_to<C: Contents, S>(
+        items: usize,
+        builder: FilterBuilder<C, Self, S>,
+    ) -> FilterBuilder<C, Self, S>
+    where
+        Self: Sized;
+
     /// Lets a filter that grows take no more memory.
     fn stop_growing<C: Contents, S>(filter: &Filter<C, Self, S>)
     where
@@ -93,6 +101,13 @@ impl Subject for Fixed {
         [slots, 2 * slots]
     }
 
+    fn up_to<C: Contents, S>(
+        _items: usize,
+        builder: FilterBuilder<C, Self, S>,
+    ) -> FilterBuilder<C, Self, S> {
+        builder
+    }
+
     fn stop_growing<C: Contents, S>(_filter: &Filter<C, Self, S>) {}
 
     fn shrink<C: Contents, S>(_filter: &mut Filter<C, Self, S>) -> usize {
@@ -113,6 +128,13 @@ impl Subject for Growing {
 
     fn copy_limits_alone(layout: Layout) -> [usize; 2] {
         Fixed::copy_limits(layout)
+    }
+
+    fn up_to<C: Contents, S>(
+        items: usize,
+        builder: FilterBuilder<C, Self, S>,
+    ) -> FilterBuilder<C, Self, S> {
+        builder.max_capacity(items)
     }
 
     fn stop_growing<C: Contents, S>(filter: &Filter<C, Self, S>) {

@@ -129,7 +129,7 @@ fn a_batch_ends_when_its_failures_take_no_memory<K: Kind>() {
     for limit in [0, 300, 2_000, 1 << 30] {
         let filter = build();
         let wants = vec![K::usual_want(&filter, 0); ITEMS];
-        let outcome = with_limit(limit, || K::insert_batch(&filter, keys, &wants));
+        let outcome = with_limit(limit, || K::insert_batch(&filter, keys, &wants)).map(drop);
         let count = filter.len();
         let mut errors = 0;
         let error = check_batch(ITEMS, outcome, |at| filter.count(&keys[at]) > 0, &mut errors);

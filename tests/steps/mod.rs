@@ -1,17 +1,14 @@
-//! Hooks that count the steps of a call, or halt it before one of them.
+//! Writers that are halted at each of their steps, on tables of each kind.
 
 mod expiring;
 mod fixed;
+mod halting;
 mod meanwhile;
 mod scene;
 mod splitting;
 
-use std::{cell::RefCell, panic::resume_unwind, rc::Rc, sync::mpsc::channel, thread};
-
-use guira::raw::{
-    GrowingLayout, Growth, Item, Payload,
-    steps::{Step, with_hook},
-};
+use guira::raw::{GrowingLayout, Growth, Item, Payload};
+use halting::{before_step, panicked, steps, stopped, unblocked};
 use rand::RngExt;
 
 use crate::common::rng;
@@ -36,72 +33,4 @@ fn roomy<P: Payload, L: GrowingLayout>(growth: &Growth<P>, each: u32, count: usi
         }
     }
     room
-}
-
-/// Performs work that must take at most this many steps, and no lock.
-pub fn unblocked<R>(most: usize, work: impl FnOnce() -> R) -> R {
-    let mut left = most;
-    let hook = move |step| {
-        assert!(step != Step::Lock, "this takes no lock");
-        left = left.checked_sub(1).unwrap_or_else(|| panic!("this takes at most {most} steps"));
-    };
-    with_hook(hook, work)
-}
-
-/// The steps that the work takes.
-pub fn steps<R>(work: impl FnOnce() -> R) -> Vec<Step> {
-    let steps = Rc::new(RefCell::new(Vec::new()));
-    let seen = Rc::clone(&steps);
-    with_hook(move |step| seen.borrow_mut().push(step), work);
-    steps.take()
-}
-
-/// Calls `halt` once, before the step with this number.
-pub fn before_step(number: usize, mut halt: impl FnMut()) -> impl FnMut(Step) {
-    let mut taken = 0;
-    move |_| {
-        if taken == number {
-            halt();
-        }
-        taken += 1;
-    }
-}
-
-/// Makes a call in another thread, which stops before the step with this number. Calls `look`, and
-/// lets the thread continue. Returns `false` if the call takes no such step.
-pub fn stopped(
-    call: impl FnOnce() -> bool + Send + 'static,
-    number: usize,
-    look: impl FnOnce(),
-) -> bool {
-    let (stopped, stop) = channel();
-    let (go, resume) = channel::<()>();
-    let halt = move || {
-        let _ = stopped.send(());
-        // Until the other end is dropped, also by a panic.
-        let _ = resume.recv();
-    };
-    let hook = before_step(number, halt);
-    let thread = thread::spawn(move || with_hook(hook, call));
-    // The hook is dropped, and with it the sender, when the call has returned.
-    let has_stopped = stop.recv().is_ok();
-    if has_stopped {
-        look();
-    }
-    drop(go);
-    assert!(thread.join().expect("the thread continues"), "the call did something else");
-    has_stopped
-}
-
-/// Makes a call in another thread, which panics before the step with this number. Returns `false`
-/// if the call takes no such step.
-pub fn panicked(call: impl FnOnce() -> bool + Send + 'static, number: usize) -> bool {
-    struct Planted;
-    // A panic without a message.
-    let hook = before_step(number, || resume_unwind(Box::new(Planted)));
-    let Err(panic) = thread::spawn(move || with_hook(hook, call)).join() else { return false };
-    if !panic.is::<Planted>() {
-        resume_unwind(panic);
-    }
-    true
 }

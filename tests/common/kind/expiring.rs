@@ -1,6 +1,10 @@
 //! Filters whose items expire.
 
-use std::hash::BuildHasher;
+use std::{
+    hash::BuildHasher,
+    sync::atomic::{AtomicU64, Ordering::SeqCst},
+    time::Duration,
+};
 
 use guira::{InsertBatchError, InsertError, InsertMask, Insertion, Key, Layout, kind::Expiring};
 use rand::{Rng, RngExt, seq::IndexedRandom};
@@ -9,6 +13,28 @@ use super::{BuilderOf, Kind, Of, unique_batches};
 #[cfg(feature = "std")]
 use crate::common::forge;
 use crate::common::{Subject, items::Items};
+
+/// What begins the generations of a filter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// `advance`.
+    Advance,
+    /// `tick_by` and `advance_to`.
+    TickBy,
+    /// `tick` and every write, since the filter keeps time.
+    #[cfg(feature = "std")]
+    Itself,
+}
+
+/// How time passes in a filter.
+#[derive(Clone, Copy, Debug)]
+pub struct Timing {
+    pub window: u32,
+    pub by: By,
+    /// A clock in nanoseconds, and its reading.
+    pub clock: &'static AtomicU64,
+    pub now: fn() -> u64,
+}
 
 /// The bits of stamps for a window.
 pub fn stamp_bits(window: u32) -> u32 {
@@ -103,8 +129,8 @@ impl<G: Subject> Kind for (Expiring, G) {
         filter: &Of<Self, S>,
         keys: &[Q],
         _wants: &[u16],
-    ) -> Result<(), InsertBatchError> {
-        filter.insert_batch(keys.iter().copied()).map(drop)
+    ) -> Result<Option<u64>, InsertBatchError> {
+        filter.insert_batch(keys.iter().copied()).map(Some)
     }
 
     fn remove<Q: Key + ?Sized, S: BuildHasher>(filter: &Of<Self, S>, key: &Q, tag: u64) -> bool {
@@ -132,8 +158,58 @@ impl<G: Subject> Kind for (Expiring, G) {
         filter.advance();
     }
 
+    fn timed<S>(builder: BuilderOf<Self, S>, timing: Timing) -> BuilderOf<Self, S> {
+        let builder = builder.window(timing.window);
+        let time = timing.window * Duration::from_secs(1);
+        match timing.by {
+            By::Advance => builder,
+            By::TickBy => builder.time_to_live(time),
+            #[cfg(feature = "std")]
+            By::Itself => builder.ttl(time).clock(timing.now),
+        }
+    }
+
+    fn pass<S>(filter: &Of<Self, S>, timing: Timing, choice: u16) {
+        let now = || Duration::from_nanos((timing.now)());
+        if let Some(interval) = filter.interval().filter(|_| choice > 0) {
+            timing.clock.fetch_add(interval.as_nanos() as u64, SeqCst);
+        }
+        match (timing.by, choice) {
+            (By::Advance, _) | (By::TickBy, 0) => _ = filter.advance(),
+            (By::TickBy, 1) => _ = filter.advance_to(now),
+            (By::TickBy, _) => _ = filter.tick_by(now),
+            #[cfg(feature = "std")]
+            (By::Itself, 0) => _ = filter.advance(),
+            #[cfg(feature = "std")]
+            (By::Itself, _) => _ = filter.tick(),
+        }
+    }
+
+    fn insert_unique_for<Q: Key + ?Sized, S: BuildHasher>(
+        filter: &Of<Self, S>,
+        key: &Q,
+        life: u16,
+    ) -> Result<Insertion<u64, Option<u64>>, InsertError> {
+        Ok(match filter.insert_unique_for(key, u32::from(life))? {
+            Insertion::New(generation) => Insertion::New(generation),
+            Insertion::Found(()) => Insertion::Found(None),
+        })
+    }
+
+    fn insert_evicting<S: BuildHasher>(filter: &Of<Self, S>, key: u64) -> bool {
+        filter.insert_evicting(&key)
+    }
+
+    fn sweep<S>(filter: &Of<Self, S>, buckets: u64) {
+        filter.sweep(buckets);
+    }
+
     fn refresh<S: BuildHasher>(filter: &Of<Self, S>, key: u64) -> bool {
         filter.refresh(&key)
+    }
+
+    fn refresh_mask<S: BuildHasher>(filter: &Of<Self, S>, keys: &[u64]) -> u64 {
+        filter.refresh_mask(keys)
     }
 
     fn pass_time<S: BuildHasher + Clone>(

@@ -71,8 +71,8 @@ impl<G: Subject> Kind for (Map, G) {
         filter: &Of<Self, S>,
         keys: &[Q],
         wants: &[u16],
-    ) -> Result<(), InsertBatchError> {
-        filter.insert_batch(keys, wants)
+    ) -> Result<Option<u16>, InsertBatchError> {
+        filter.insert_batch(keys, wants).map(|()| None)
     }
 
     fn remove<Q: Key + ?Sized, S: BuildHasher>(filter: &Of<Self, S>, key: &Q, tag: u16) -> bool {
@@ -90,6 +90,29 @@ impl<G: Subject> Kind for (Map, G) {
 
     fn tags<Q: Key + ?Sized, S: BuildHasher>(filter: &Of<Self, S>, key: &Q) -> Option<Vec<u16>> {
         Some(filter.values(key).collect())
+    }
+
+    fn get_each<S: BuildHasher>(
+        filter: &Of<Self, S>,
+        keys: &[u64],
+        choice: u16,
+    ) -> Option<Vec<Option<u16>>> {
+        let mut found = vec![None; keys.len()];
+        match choice {
+            0 => keys.iter().zip(&mut found).for_each(|(key, found)| *found = filter.get(key)),
+            1 => assert_eq!(filter.get_batch(keys, &mut found), found.iter().flatten().count()),
+            _ => {
+                let mut values = vec![0; keys.len()];
+                let mask = filter.get_mask(keys, &mut values);
+                let is_found = |(at, value)| (mask >> at & 1 == 1).then_some(value);
+                found = values.into_iter().enumerate().map(is_found).collect();
+            }
+        }
+        Some(found)
+    }
+
+    fn contains_tag<S: BuildHasher>(filter: &Of<Self, S>, key: u64, tag: u16) -> Option<bool> {
+        Some(filter.contains_value(&key, tag))
     }
 
     fn holds<S: BuildHasher>(filter: &Of<Self, S>, key: u64, tags: &[u16]) -> bool {

@@ -14,7 +14,7 @@ use guira::{
 use rand::Rng;
 
 use super::{Subject, items::Items};
-pub use expiring::{occupied, stamp_bits};
+pub use expiring::{By, Timing, occupied, stamp_bits};
 pub use map::max_value;
 
 /// A set of one table.
@@ -98,11 +98,12 @@ pub trait Kind: Sized + 'static {
         want: u16,
     ) -> Result<Insertion<Self::Tag, Option<Self::Tag>>, InsertError>;
 
+    /// Returns the tag of all items, if they have one and the call tells it.
     fn insert_batch<Q: Key + Copy, S: BuildHasher>(
         filter: &Of<Self, S>,
         keys: &[Q],
         wants: &[u16],
-    ) -> Result<(), InsertBatchError>;
+    ) -> Result<Option<Self::Tag>, InsertBatchError>;
 
     /// `None` if there is no such method.
     fn insert_unique_batch<Q: Key, S: BuildHasher>(
@@ -139,6 +140,24 @@ pub trait Kind: Sized + 'static {
         _filter: &Of<Self, S>,
         _key: &Q,
     ) -> Option<Vec<Self::Tag>> {
+        None
+    }
+
+    /// A tag of each key that is found, if lookups tell it, by one of three methods.
+    fn get_each<S: BuildHasher>(
+        _filter: &Of<Self, S>,
+        _keys: &[u64],
+        _choice: u16,
+    ) -> Option<Vec<Option<Self::Tag>>> {
+        None
+    }
+
+    /// Whether a key is found with this tag, if there is such a method.
+    fn contains_tag<S: BuildHasher>(
+        _filter: &Of<Self, S>,
+        _key: u64,
+        _tag: Self::Tag,
+    ) -> Option<bool> {
         None
     }
 
@@ -198,7 +217,7 @@ pub trait Kind: Sized + 'static {
         keys: &[u64],
     ) -> Result<(), InsertBatchError> {
         let wants: Vec<u16> = keys.iter().map(|&key| Self::usual_want(filter, key)).collect();
-        Self::insert_batch(filter, keys, &wants)
+        Self::insert_batch(filter, keys, &wants).map(drop)
     }
 
     /// Removes what `add` added in this generation.
@@ -219,6 +238,37 @@ pub trait Kind: Sized + 'static {
 
     /// Begins a generation, if items of this kind expire.
     fn advance<S>(_filter: &Of<Self, S>) {}
+
+    /// Sets the window, and what begins generations, if items of this kind expire.
+    fn timed<S>(builder: BuilderOf<Self, S>, _timing: Timing) -> BuilderOf<Self, S> {
+        builder
+    }
+
+    /// Begins a generation, or moves the clock by an interval and has one begun if it is due then,
+    /// if items of this kind expire.
+    fn pass<S>(_filter: &Of<Self, S>, _timing: Timing, _choice: u16) {}
+
+    /// As `insert_unique`, for this life, if items of this kind expire.
+    fn insert_unique_for<Q: Key + ?Sized, S: BuildHasher>(
+        filter: &Of<Self, S>,
+        key: &Q,
+        life: u16,
+    ) -> Result<Insertion<Self::Tag, Option<Self::Tag>>, InsertError> {
+        Self::insert_unique(filter, key, life)
+    }
+
+    /// Inserts an item, if items of this kind can be evicted. Returns whether one was.
+    fn insert_evicting<S: BuildHasher>(_filter: &Of<Self, S>, _key: u64) -> bool {
+        true
+    }
+
+    /// Sweeps so many buckets, if items of this kind expire.
+    fn sweep<S>(_filter: &Of<Self, S>, _buckets: u64) {}
+
+    /// As `refresh`, for a burst.
+    fn refresh_mask<S: BuildHasher>(_filter: &Of<Self, S>, _keys: &[u64]) -> u64 {
+        0
+    }
 
     /// Gives an item the present generation, if items of this kind expire. Returns whether it was
     /// there.

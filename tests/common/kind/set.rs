@@ -59,8 +59,8 @@ impl<G: Subject> Kind for (Set, G) {
         filter: &Of<Self, S>,
         keys: &[Q],
         _wants: &[u16],
-    ) -> Result<(), InsertBatchError> {
-        filter.insert_batch(keys.iter().copied())
+    ) -> Result<Option<()>, InsertBatchError> {
+        filter.insert_batch(keys.iter().copied()).map(Some)
     }
 
     fn remove<Q: Key + ?Sized, S: BuildHasher>(filter: &Of<Self, S>, key: &Q, (): ()) -> bool {

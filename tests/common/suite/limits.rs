@@ -58,7 +58,7 @@ pub fn copies_are_limited<K: Kind, S: BuildHasher + Clone>(make: Maker<K, S>) {
 
             for by_hash in [false, true] {
                 let outcome = if by_hash {
-                    K::insert_batch(&filter, &[hash; 50], &[want; 50])
+                    K::insert_batch(&filter, &[hash; 50], &[want; 50]).map(drop)
                 } else {
                     K::add_batch(&filter, &[key; 50])
                 };

@@ -204,8 +204,10 @@ impl<K: Kind, S: BuildHasher + Clone, R: Rng> Checker<K, S, R> {
         let wants: Vec<u16> = keys.iter().map(|_| if fit { 0 } else { self.want() }).collect();
         let expected: Vec<_> = wants.iter().map(|&want| K::plain_tag(&self.filter, want)).collect();
         let outcome = call!(self, keys, |keys| K::insert_batch(&self.filter, keys, &wants));
-        let rejected = outcome.as_ref().map_or_else(positions, |()| vec![]);
+        let rejected = outcome.as_ref().map_or_else(positions, |_| vec![]);
         assert!(rejected.is_sorted_by(|a, b| a < b), "{outcome:?}");
+        let told = outcome.as_ref().ok().copied().flatten();
+        assert!(told.is_none_or(|tag| expected.iter().all(|other| *other == Ok(tag))), "{told:?}");
         for (place, &key) in keys.iter().enumerate() {
             if !rejected.contains(&place) {
                 self.record(key, expected[place], Ok(expected[place].expect("it was accepted")));

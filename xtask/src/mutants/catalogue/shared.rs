@@ -66,7 +66,7 @@ pub(super) const FAULTS: &[Fault] = &[
              static TURN: AtomicBool = AtomicBool::new(false);
              if TURN.fetch_xor(true, Ordering::Relaxed) {
                  let guards = self.stripes.iter().rev().map(Stripe::lock);
-                 return AllStripes { stripes: self, _guards: guards.collect() };
+                 return AllStripes { stripes: self, guards: guards.collect() };
              }",
         ),
     ),

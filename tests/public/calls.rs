@@ -1,0 +1,296 @@
+//! The calls that a thread makes, and what each did to the keys.
+
+#[cfg(feature = "std")]
+use guira::Filter;
+use guira::Insertion;
+
+use super::{
+    common::kind::{Kind, Of, Timing},
+    spec::{Op, Tag},
+};
+
+/// The keys whose histories are checked. So many are looked up together.
+pub const KEYS: u64 = 6;
+/// Keys that a filter which grows gets in one step.
+pub const GROWTH: u64 = if cfg!(shuttle) { 4 } else { 20 };
+
+/// A call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Action {
+    Contains,
+    ContainsBatch,
+    ContainsMask,
+    Count,
+    Insert,
+    InsertUnique,
+    InsertBatch,
+    Remove,
+    RemoveBatch,
+    Clone,
+    #[cfg(feature = "std")]
+    Save,
+    Clear,
+    // Not in maps.
+    InsertUniqueBatch,
+    InsertUniqueMask,
+    // Only in maps.
+    Values,
+    Get,
+    ContainsValue,
+    Replace,
+    // Not where items expire.
+    Merge,
+    // Only where items expire.
+    InsertUniqueFor,
+    InsertEvicting,
+    Refresh,
+    RefreshMask,
+    Sweep,
+    Pass,
+    // Only in a filter that grows.
+    Grow,
+}
+
+impl Action {
+    /// The actions on filters of a kind.
+    pub fn of<K: Kind>(filter: &Of<K>) -> Vec<Self> {
+        use Action::*;
+
+        let is_map = K::tags(filter, &0).is_some();
+        let mut actions = vec![Contains, ContainsBatch, ContainsMask, Count, Insert, InsertUnique];
+        actions.extend([InsertBatch, Remove, RemoveBatch, Clone, Clear]);
+        #[cfg(feature = "std")]
+        actions.push(Save);
+        actions.extend(if is_map {
+            vec![Values, Get, ContainsValue, Replace]
+        } else {
+            vec![InsertUniqueBatch, InsertUniqueMask]
+        });
+        if K::IS_PERMANENT {
+            actions.push(Merge);
+        } else {
+            actions.extend([InsertUniqueFor, InsertEvicting, Refresh, RefreshMask, Sweep]);
+            actions.extend([Pass; 5]);
+        }
+        actions.extend(K::GROWS.then_some(Grow));
+        actions
+    }
+}
+
+/// What a call did to keys.
+pub struct Done<T> {
+    pub ops: Vec<(u64, Op<T>)>,
+    /// A generation that was the present one at some moment of the call.
+    pub seen: Option<u64>,
+    /// Whether all of it is about that generation.
+    pub is_all_then: bool,
+}
+
+impl<T> From<Vec<(u64, Op<T>)>> for Done<T> {
+    fn from(ops: Vec<(u64, Op<T>)>) -> Self {
+        Self { ops, seen: None, is_all_then: false }
+    }
+}
+
+/// The counts of a copy.
+pub fn counts<K: Kind>(copy: &Of<K>, all_keys: u64) -> Vec<usize> {
+    let counts: Vec<usize> = (0..all_keys).map(|key| copy.count(&key)).collect();
+    assert_eq!(copy.len(), counts.iter().sum(), "what is counted is not there");
+    counts
+}
+
+/// What the calls are made on.
+#[derive(Clone, Copy)]
+pub struct Place<'a, K: Kind> {
+    pub filter: &'a Of<K>,
+    /// What is merged: each key once.
+    pub other: &'a Of<K>,
+    pub timing: Timing,
+    /// The number of keys that there can be.
+    pub all_keys: u64,
+    /// The first key of those by which a filter grows in this step.
+    pub growth: u64,
+}
+
+impl<K: Kind<Tag: Tag>> Place<'_, K> {
+    /// What an insert of a key wants: one of a few values, or a long or a short life.
+    pub fn want(&self, key: u64, choice: u16) -> u16 {
+        if !K::IS_PERMANENT {
+            if choice == 0 { 1 } else { self.timing.window as u16 }
+        } else if K::tags(self.filter, &key).is_some() {
+            choice
+        } else {
+            K::usual_want(self.filter, key)
+        }
+    }
+
+    /// The age with which this life begins.
+    fn age(&self, life: u16) -> u64 {
+        if K::IS_PERMANENT { 0 } else { u64::from(self.timing.window) - u64::from(life) }
+    }
+
+    /// Makes a call. Returns `None` if others may find what it removes again, or if it evicted.
+    #[expect(clippy::too_many_lines, reason = "one arm for each call")]
+    pub fn call(
+        self,
+        (action, key, choice): (Action, u64, u16),
+        owned: &mut Vec<(u64, K::Tag)>,
+    ) -> Option<Done<K::Tag>> {
+        let (filter, want) = (self.filter, self.want(key, choice));
+        let keys: &[u64] = &(0..KEYS).collect::<Vec<_>>();
+        let wants: Vec<u16> = keys.iter().map(|&key| self.want(key, choice)).collect();
+        let mut answers = [choice == 0; KEYS as usize];
+        let each = |op: &dyn Fn(usize) -> Op<K::Tag>| -> Vec<(u64, Op<K::Tag>)> {
+            keys.iter().map(|&key| (key, op(key as usize))).collect()
+        };
+        // The first key is refreshed where items expire, and never removed there.
+        let is_own = |of: &(u64, K::Tag)| of.0 == key && (K::IS_PERMANENT || key != 0);
+        let own = owned.iter().position(is_own);
+        let unique = |added| if added { Op::AddUnique(None, 0) } else { Op::Found(None) };
+        let tag = |choice| K::tag(filter, choice).expect("it fits");
+        let nothing = Done::from(vec![]);
+        let ops = match action {
+            Action::Contains => vec![(key, Op::Contains(filter.contains(&key)))],
+            Action::ContainsBatch => {
+                let count = filter.contains_batch(keys, &mut answers);
+                assert_eq!(count, answers.iter().filter(|&&found| found).count());
+                each(&|at| Op::Contains(answers[at]))
+            }
+            Action::ContainsMask => {
+                let mask = filter.contains_mask(keys);
+                each(&|at| Op::Contains(mask >> at & 1 == 1))
+            }
+            Action::Count => vec![(key, Op::Count(filter.count(&key)))],
+            Action::Values => {
+                let tags = K::tags(filter, &key).expect("it is a map");
+                let has = Op::Has(tag(choice), tags.contains(&tag(choice)));
+                vec![(key, has), (key, Op::Contains(!tags.is_empty()))]
+            }
+            Action::Get => {
+                let found = K::get_each(filter, keys, choice).expect("it is a map");
+                each(&|at| found[at].map_or(Op::Contains(false), |tag| Op::Has(tag, true)))
+            }
+            Action::ContainsValue => {
+                let found = K::contains_tag(filter, key, tag(choice)).expect("it is a map");
+                vec![(key, Op::Has(tag(choice), found))]
+            }
+            Action::Insert => match K::insert(filter, &key, want) {
+                Ok(tag) => {
+                    owned.push((key, tag));
+                    vec![(key, Op::Add(Some(tag), self.age(want)))]
+                }
+                Err(_) => vec![],
+            },
+            Action::InsertUnique | Action::InsertUniqueFor => {
+                let (inserted, age) = if action == Action::InsertUnique {
+                    (K::insert_unique(filter, &key, want), 0)
+                } else {
+                    (K::insert_unique_for(filter, &key, want), self.age(want))
+                };
+                match inserted {
+                    Ok(Insertion::New(tag)) => {
+                        owned.push((key, tag));
+                        vec![(key, Op::AddUnique(Some(tag), age))]
+                    }
+                    Ok(Insertion::Found(tag)) => vec![(key, Op::Found(tag))],
+                    Err(_) => vec![],
+                }
+            }
+            Action::InsertEvicting => {
+                if K::insert_evicting(filter, key) {
+                    return None;
+                }
+                vec![(key, Op::Add(None, 0))]
+            }
+            Action::InsertBatch => {
+                let (failed, told) = match K::insert_batch(filter, keys, &wants) {
+                    Ok(tag) => (vec![], tag),
+                    Err(error) => (error.failures().map(|(place, _)| place).collect(), None),
+                };
+                let known = |at: usize| K::tag(filter, wants[at]).ok().filter(|_| K::IS_PERMANENT);
+                let mut added = each(&|at| Op::Add(told.or_else(|| known(at)), 0));
+                added.retain(|(key, _)| !failed.contains(&(*key as usize)));
+                let seen = told.and_then(K::Tag::generation);
+                return Some(Done { ops: added, seen, is_all_then: seen.is_some() });
+            }
+            Action::InsertUniqueBatch => {
+                let outcome = K::insert_unique_batch(filter, keys, &mut answers);
+                outcome.expect("it is no map").ok()?;
+                each(&|at| unique(answers[at]))
+            }
+            Action::InsertUniqueMask => {
+                let mask = K::insert_unique_mask(filter, keys).expect("it is no map");
+                if mask.refused != 0 {
+                    return None;
+                }
+                each(&|at| unique(mask.added >> at & 1 == 1))
+            }
+            Action::Remove => {
+                let Some(own) = own else { return Some(nothing) };
+                let (key, tag) = owned.swap_remove(own);
+                vec![(key, Op::Remove(tag, K::remove(filter, &key, tag)))]
+            }
+            Action::RemoveBatch => {
+                let is_kept = |of: &&(u64, K::Tag)| of.0 == 0 && !K::IS_PERMANENT;
+                let (kept, all): (Vec<_>, Vec<_>) = owned.iter().partition(is_kept);
+                *owned = kept;
+                let of: Vec<u64> = all.iter().map(|&(key, _)| key).collect();
+                let tags: Vec<K::Tag> = all.iter().map(|&(_, tag)| tag).collect();
+                let mut removed = vec![choice == 0; all.len()];
+                K::remove_batch(filter, &of, &tags, &mut removed);
+                let ops = all.iter().zip(removed);
+                ops.map(|(&(key, tag), removed)| (key, Op::Remove(tag, removed))).collect()
+            }
+            Action::Replace => {
+                let Some(own) = own else { return Some(nothing) };
+                let Some(new) = K::retag(filter, key, owned[own].1, choice) else {
+                    return Some(nothing);
+                };
+                vec![(key, Op::Retag(std::mem::replace(&mut owned[own].1, new), new))]
+            }
+            Action::Merge => {
+                K::merge(filter, self.other).expect("it is permanent").ok()?;
+                let tag = |at: usize| K::tag(filter, K::usual_want(filter, at as u64)).ok();
+                each(&|at| Op::Add(tag(at), 0))
+            }
+            Action::Clone => return Some(self.copied(&filter.try_clone().expect("memory"))),
+            #[cfg(feature = "std")]
+            Action::Save => {
+                let bytes = filter.to_bytes();
+                return Some(self.copied(&Filter::loader().bytes(&bytes).expect("its own bytes")));
+            }
+            Action::Clear => {
+                filter.clear();
+                each(&|_| Op::Clear)
+            }
+            Action::Grow => {
+                for key in self.growth..self.growth + GROWTH {
+                    let want = K::usual_want(filter, key);
+                    K::insert(filter, &key, want).expect("room to grow");
+                }
+                vec![]
+            }
+            Action::Refresh => vec![(0, Op::Refresh(K::refresh(filter, 0)))],
+            Action::RefreshMask => {
+                let mask = K::refresh_mask(filter, &[0; KEYS as usize]);
+                (0..KEYS).map(|at| (0, Op::Refresh(mask >> at & 1 == 1))).collect()
+            }
+            Action::Sweep => {
+                K::sweep(filter, 1 + 20 * u64::from(choice));
+                vec![]
+            }
+            Action::Pass => {
+                K::pass(filter, self.timing, choice);
+                return Some(Done { seen: Some(K::now(filter)), ..nothing });
+            }
+        };
+        Some(Done::from(ops))
+    }
+
+    /// Checks the counts of a copy, which is in the generation in which it was made.
+    fn copied(self, copy: &Of<K>) -> Done<K::Tag> {
+        let counts = counts::<K>(copy, self.all_keys);
+        let ops = (0..KEYS).map(|key| (key, Op::Count(counts[key as usize]))).collect();
+        Done { ops, seen: Some(K::now(copy)), is_all_then: true }
+    }
+}
