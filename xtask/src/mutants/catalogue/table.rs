@@ -18,7 +18,9 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "lookup-words-twice",
         "the words are read again instead of the version",
-        Instead("(words, words.values() == <[u64; 2]>::load(buckets))"),
+        Instead(
+            "(words, words.values() == unsafe { <[u64; 2]>::load(self.buckets.as_slice(), buckets) })",
+        ),
     ),
     fault(
         "lookup-open-probe",
