@@ -217,8 +217,8 @@ impl<G: Growth, S> FilterBuilder<Expiring, G, S> {
     /// - An item is found **for the time to live at least**, from the beginning of the write that
     ///   inserts or refreshes it, whatever other threads do.
     /// - The first write or `tick` that comes **a time to live, one [interval](Filter::interval),
-    ///   and 20 ms** after that write returned forgets it. The interval is a sixth of the time to
-    ///   live, and 2 ms, because the clock is a coarse one.
+    ///   and twice the lag of the clock** after that write returned forgets it. The interval is a
+    ///   sixth of the time to live and the lag.
     ///
     /// **Sweeps.** What has expired is freed by the writes of half an interval: each sweeps at most
     /// 1,024 buckets (about 20 µs) before it, and a batch as many again for every 64 items, after
@@ -226,7 +226,8 @@ impl<G: Growth, S> FilterBuilder<Expiring, G, S> {
     /// 1,024 buckets, which is one in 250 of the items for which the filter was built. Or a
     /// `tick`, which sweeps what is due. And no clone, snapshot, `clear` or `sweep` runs at that
     /// moment. Otherwise items are found for longer, never shorter. See
-    /// [the guide](crate::docs::expiry#a-time-to-live) for what writes wait for.
+    /// [the guide](crate::docs::expiry#a-time-to-live) for the lag, which both promises suppose, and
+    /// for what writes wait for.
     ///
     /// **Size.** Set [`inserts_per_second`](Self::inserts_per_second), or a
     /// [`capacity`](Self::capacity): a third more than come in a time to live. That is one interval

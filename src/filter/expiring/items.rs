@@ -49,9 +49,9 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     ///
     /// The item is as old as if it had been inserted earlier: for n generations, in the generation
     /// `generation() - (window() - n)`, which is returned. It is found for at least n
-    /// [intervals](Self::interval), less 10 ms if the filter keeps time itself. A time counts as
-    /// the next whole number of them, with these 10 ms. The costs are those of
-    /// [`insert`](Self::insert).
+    /// [intervals](Self::interval), less the [lag](crate::docs::expiry#a-time-to-live) of its clock
+    /// if the filter keeps time itself. A time counts as the next whole number of them, with that
+    /// lag. The costs are those of [`insert`](Self::insert).
     ///
     /// # Errors
     /// As [`insert`](Self::insert), and [`InsertError::InvalidLife`] for a longer life than the
