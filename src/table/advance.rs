@@ -119,8 +119,7 @@ impl<S: Space<Payload = Aged>> Table<S> {
                 break (counting, generation, reading);
             }
         };
-        let limit = u64::from(self.clock.window()) + 1;
-        let (due, elapsed) = counting.absence(reading, generation, limit);
+        let (due, elapsed) = counting.absence(reading, generation, self.clock.life());
         let mut now = generation;
         for _ in 0..due {
             now = self.advance_from::<L>(now);

@@ -19,7 +19,8 @@
 //!    reading has reached `due` all the same, store it in `late`.
 //! 3. **Begin**: publish the next generation, and pass the locks of the stripes. Then set `due` to
 //!    the interval after `due` or `late`, whichever is later. If w + 1 generations begin in one
-//!    call, everything has expired, and `due` is at least an interval after the reading.
+//!    call (of `tick`: in all its parts), everything has expired, and `due` is at least an interval
+//!    after the reading.
 //! 4. **After a batch**, a part of the work for every [`ITEMS_PER_PART`] items, as long as one is
 //!    due and no lock is taken. **`tick`** does parts until nothing is due at its first reading.
 //!    Both store nothing in `late`, because they add no slot.
@@ -153,6 +154,11 @@ impl Keeper {
 }
 
 impl Generations {
+    /// The number of generations after which everything has expired.
+    pub(super) fn life(&self) -> u64 {
+        u64::from(self.window) + 1
+    }
+
     /// The number of generations in which a slot is expired, at least one.
     pub(super) fn slack(&self) -> u64 {
         self.mask() - 1 - u64::from(self.window)
@@ -208,7 +214,7 @@ impl<S: Space<Payload = Aged>> Table<S> {
         let guard = if only_sweeps { keeper.lock.try_lock() } else { Some(keeper.lock.lock()) };
         let Some(_keeping) = guard else { return };
         let time = keeper.time.now();
-        self.do_part::<L>(keeper, time);
+        self.do_part::<L>(keeper, time, &mut self.clock.life());
         // Relaxed: the lock orders these accesses. A write that comes too late for its generation
         // ends it later.
         if time >= keeper.due.load(Relaxed) {
@@ -229,7 +235,7 @@ impl<S: Space<Payload = Aged>> Table<S> {
             // Relaxed: the call adds no slot, and the part looks again under the lock.
             let is_due = time >= keeper.next.load(Relaxed);
             let Some(_keeping) = is_due.then(|| keeper.lock.try_lock()).flatten() else { return };
-            if !self.do_part::<L>(keeper, time).0 {
+            if !self.do_part::<L>(keeper, time, &mut self.clock.life()).0 {
                 return;
             }
         }
@@ -243,12 +249,12 @@ impl<S: Space<Payload = Aged>> Table<S> {
     {
         let keeper = self.clock.keeper.as_ref()?;
         // One reading, so that this comes to an end however short the interval is.
-        let (time, mut begun) = (keeper.time.now(), None);
+        let (time, mut begun, mut left) = (keeper.time.now(), None, self.clock.life());
         // Acquire: as in `has_work`.
         // mutant-ok: the call adds no slot
         while time >= keeper.next.load(Acquire) {
             let keeping = keeper.lock.lock();
-            let (is_done, last) = self.do_part::<L>(keeper, time);
+            let (is_done, last) = self.do_part::<L>(keeper, time, &mut left);
             drop(keeping);
             begun = last.or(begun);
             if !is_done {
@@ -261,8 +267,9 @@ impl<S: Space<Payload = Aged>> Table<S> {
     }
 
     /// Does a part of what is due at a time, for a holder of the keeper's lock. Returns whether the
-    /// other locks were free, and the last generation that it has begun.
-    fn do_part<L>(&self, keeper: &Keeper, time: u64) -> (bool, Option<u64>)
+    /// other locks were free, and the last generation that it has begun. The caller's first part
+    /// has a [`life`](Generations::life) `left`.
+    fn do_part<L>(&self, keeper: &Keeper, time: u64, left: &mut u64) -> (bool, Option<u64>)
     where
         S: Words<L>,
     {
@@ -273,7 +280,7 @@ impl<S: Space<Payload = Aged>> Table<S> {
         let interval = clock.interval();
         // Relaxed, here and below: the locks order these accesses, but for those of `next`.
         let (mut next, mut due) = (keeper.next.load(Relaxed), keeper.due.load(Relaxed));
-        let (mut rest, mut begun, mut left) = (CHUNK, None, u64::from(clock.window()) + 1);
+        let (mut rest, mut begun) = (CHUNK, None);
         loop {
             let (now, end) = (clock.now(), self.end_of_sweep());
             let is_swept = clock.swept.load(Relaxed) >= end;
@@ -285,8 +292,8 @@ impl<S: Space<Payload = Aged>> Table<S> {
                     self.space.retire_ghosts(clock.retire_ghosts(now + 1));
                 }
                 due = due.max(keeper.late.swap(0, Relaxed)).saturating_add(interval);
-                left = left.saturating_sub(1);
-                if left == 0 {
+                *left = left.saturating_sub(1);
+                if *left == 0 {
                     // Everything has expired.
                     due = due.max(time.saturating_add(interval));
                 }
