@@ -8,17 +8,25 @@ const CHUNK: u64 = if cfg!(any(loom, shuttle)) { 1 } else { 1024 };
 
 impl<S: Space<Payload = Aged>> Table<S> {
     /// Sweeps the next buckets that were not swept in this generation. Returns the number of those
-    /// that are left.
+    /// that are left. If that completes the sweep of an earlier generation, goes on with that of
+    /// this one.
     pub fn sweep<L>(&self, buckets: u64) -> u64
     where
         S: Words<L>,
     {
-        let mut rest = buckets;
+        let (clock, mut rest, mut has_begun) = (&self.clock, buckets, false);
         loop {
             let chunk = rest.min(CHUNK);
             rest -= chunk;
+            let _sweeping = clock.sweeping.lock();
+            let now = clock.now();
             let sweep = |now, bucket, end| S::sweep_bucket(self, now, bucket, end);
-            let left = self.clock.sweep(chunk, || self.end_of_sweep(), sweep);
+            let mut left = clock.sweep_locked((now, self.end_of_sweep()), chunk, sweep);
+            // Once, so that the call ends however fast generations begin.
+            if left == 0 && !has_begun {
+                has_begun = clock.begin_missed_sweep(|| self.end_of_next_sweep());
+                left = if has_begun { self.end_of_sweep() } else { 0 };
+            }
             if rest == 0 || left == 0 {
                 return left;
             }
@@ -28,6 +36,11 @@ impl<S: Space<Payload = Aged>> Table<S> {
     /// The number of buckets to be swept in this generation, for a holder of `sweeping`.
     pub(super) fn end_of_sweep(&self) -> u64 {
         if S::GROWS { self.clock.end() } else { self.space.buckets() }
+    }
+
+    /// The number of buckets to be swept if the sweep begins now, in a table that grows.
+    pub(super) fn end_of_next_sweep(&self) -> Option<u64> {
+        S::GROWS.then(|| self.space.buckets())
     }
 
     /// Begins the next generation, unless another call has done so since this one began. Returns
@@ -61,7 +74,7 @@ impl<S: Space<Payload = Aged>> Table<S> {
             if S::GROWS {
                 self.space.retire_ghosts(self.clock.retire_ghosts(now));
             }
-            S::GROWS.then(|| self.space.buckets())
+            self.end_of_next_sweep()
         });
         clock.now()
     }

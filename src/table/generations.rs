@@ -27,22 +27,9 @@ pub struct SweepState {
 pub type ClockAndSweep = (ClockState, SweepState);
 
 impl Generations {
-    /// Sweeps at most `buckets` of the next buckets that were not swept in this generation, up to
-    /// the `end` that a holder of `sweeping` reads: see [`Clock::try_sweep`]. Returns the number of
-    /// buckets that are left.
-    pub(super) fn sweep(
-        &self,
-        buckets: u64,
-        end: impl FnOnce() -> u64,
-        sweep: impl FnMut(u64, u32, u64),
-    ) -> u64 {
-        let _sweeping = self.sweeping.lock();
-        let now = self.now();
-        self.sweep_locked((now, end()), buckets, sweep)
-    }
-
-    /// As [`sweep`](Self::sweep), for a holder of `sweeping` that has read the generation and the
-    /// end since.
+    /// Sweeps at most `buckets` of the next buckets that were not swept in this generation, for a
+    /// holder of `sweeping` that has read the generation and the end since: see
+    /// [`Clock::try_sweep`]. Returns the number of buckets that are left.
     pub(super) fn sweep_locked(
         &self,
         (now, end): (u64, u64),
@@ -84,6 +71,20 @@ impl Generations {
         self.swept.store(0, Relaxed);
         self.clean.store(self.begun.load(Relaxed), Relaxed);
         self.begun.store(now, Relaxed);
+    }
+
+    /// Lets the sweep of the present generation begin if one of an earlier generation, now
+    /// complete, was in its place, for a holder of `sweeping`. Returns whether it has.
+    pub(super) fn begin_missed_sweep(&self, end: impl FnOnce() -> Option<u64>) -> bool {
+        // Relaxed: a sweep that is not missed yet is begun later.
+        if self.begun.load(Relaxed) == self.now() {
+            return false;
+        }
+        // Whoever begins a generation holds this until it has passed all locks, and an `advance`
+        // until it has begun this sweep.
+        let Some(_advancing) = self.advancing.try_lock() else { return false };
+        self.begin_sweep_locked(self.now(), end());
+        true
     }
 
     /// What expires with the beginning of the generation `now` no longer counts as ghosts. Returns
@@ -240,10 +241,12 @@ impl Clock for Generations {
         }
     }
 
-    fn try_sweep(&self, buckets: u64, sweep: impl FnMut(u64, u32, u64)) {
+    fn try_sweep(&self, all: u64, buckets: u64, sweep: impl FnMut(u64, u32, u64)) {
         if let Some(_sweeping) = self.sweeping.try_lock() {
             let now = self.now();
-            self.sweep_locked((now, self.end()), buckets, sweep);
+            if self.sweep_locked((now, self.end()), buckets, sweep) == 0 {
+                self.begin_missed_sweep(|| Some(all));
+            }
         }
     }
 

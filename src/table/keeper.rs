@@ -60,9 +60,10 @@
 //! called before, this part begins all generations that are due, up to w + 1, if two things hold:
 //!
 //! - The table is swept enough: see "Which call pays".
-//! - No other call holds `advancing` or `sweeping` at this moment: a copy of the table, a sweep, a
-//!   `clear`, a `tick`. Otherwise a write stores its reading in `late`, since the item that it adds
-//!   has to live from there on, and so does every item of its generation.
+//! - No other call holds `advancing` or `sweeping` at this moment: a copy of the table, an
+//!   `advance`, a `clear`, a `tick`, a sweep, also that of an insert that makes the table grow.
+//!   Otherwise a write stores its reading in `late`, since the item that it adds has to live from
+//!   there on, and so does every item of its generation.
 //!
 //! # Why no stamp comes twice
 //!
@@ -78,7 +79,9 @@
 //! which the stamp was never used.)
 //!
 //! A pass can last for several generations. Each bucket is swept by the generation that was read
-//! under `sweeping`; no call begins one while another holds this lock.
+//! under `sweeping`; no call begins one while another holds this lock. A `sweep`, or an insert that
+//! makes the table grow, may complete a pass, too. If a generation has begun since it did, the call
+//! begins the next pass: if it gets `advancing`, that generation has passed the locks.
 //!
 //! # Which call pays
 //!
@@ -91,9 +94,10 @@
 //! If a generation needs a pass that is not complete, it begins late, and items are found for
 //! longer. Two parts in each interval for every [`CHUNK`] buckets are always enough: then a pass
 //! begins in each generation and is complete before the next one, so that w + 1 generations can
-//! begin at any time if the slack is larger than that. A copy or a table that was loaded does not
-//! know how far it is swept: its next generation begins after a whole pass. `tick` sweeps whatever
-//! is due.
+//! begin at any time if the slack is larger than that. (A write before `next`, or beside another
+//! part, does none. So this many writes are enough if they come evenly, one after the other.) A
+//! copy or a table that was loaded does not know how far it is swept: its next generation begins
+//! after a whole pass. `tick` sweeps whatever is due.
 //!
 //! # Locks
 //!
@@ -223,7 +227,7 @@ impl<S: Space<Payload = Aged>> Table<S> {
     }
 
     /// Does the parts of the work that fall to a batch of this many items, after it, if the table
-    /// keeps time. Waits for nobody.
+    /// keeps time. Waits for stripes if a generation is due, and for nothing else.
     #[cold]
     pub fn catch_up<L>(&self, items: usize)
     where
@@ -307,7 +311,7 @@ impl<S: Space<Payload = Aged>> Table<S> {
                 next = next.saturating_add(interval / 2 / (end / CHUNK + 1));
             } else if is_swept && clock.begun.load(Relaxed) < now {
                 // The present generation has passed all locks: its pass may begin.
-                clock.begin_sweep_locked(now, S::GROWS.then(|| self.space.buckets()));
+                clock.begin_sweep_locked(now, self.end_of_next_sweep());
                 next = time;
             } else {
                 // Release, twice: pairs with the Acquires of `keep_time` and of `has_work`.

@@ -79,8 +79,9 @@ pub trait Clock: Debug + Send + Sync {
 
     /// Sweeps at most `buckets` of the next buckets that were not swept in this generation, unless
     /// another thread sweeps. `sweep` is called with the generation, each of these buckets, and the
-    /// end up to which buckets are swept.
-    fn try_sweep(&self, buckets: u64, sweep: impl FnMut(u64, u32, u64));
+    /// end up to which buckets are swept. If a sweep of an earlier generation is complete then,
+    /// that of this one may begin, for `all` buckets of the table.
+    fn try_sweep(&self, all: u64, buckets: u64, sweep: impl FnMut(u64, u32, u64));
 
     /// Bytes of what the clock allocates.
     fn size_in_bytes(&self) -> usize;
@@ -159,7 +160,7 @@ impl Clock for () {
     fn count_all(&self, _lanes: Lanes, _words: &[u64]) {}
 
     #[inline]
-    fn try_sweep(&self, _buckets: u64, _sweep: impl FnMut(u64, u32, u64)) {}
+    fn try_sweep(&self, _all: u64, _buckets: u64, _sweep: impl FnMut(u64, u32, u64)) {}
 
     #[inline]
     fn size_in_bytes(&self) -> usize {

@@ -1,5 +1,7 @@
 //! Filters with a time to live after a pause, or beside so few writes that their sweeps come late.
 
+use guira::{Filter, kind::Expiring};
+
 use super::{
     common::{Subject, suite::on_both_engines},
     ttl::{INTERVAL, LAG, TTL, builder, filter, left, now, pass},
@@ -8,6 +10,7 @@ use super::{
 on_both_engines! {
     a_pause_is_made_up_for_at_once,
     a_tick_sweeps_no_more_than_a_life,
+    a_sweep_reaches_what_expired_in_a_pause,
     a_generation_waits_for_its_sweep,
     what_comes_late_lives_as_long,
 }
@@ -44,6 +47,36 @@ fn a_tick_sweeps_no_more_than_a_life<G: Subject>() {
         let begun = filter.tick().expect("generations are due");
         assert_eq!(begun, first + u64::from(window) + 1, "window {window}");
         assert!(filter.is_empty());
+    }
+}
+
+/// Returns a filter to which this many items have come, and after a pause another one. Before it,
+/// most of the buckets were swept in a generation in which nothing had expired.
+pub fn after_a_pause<G: Subject>(items: u64) -> Filter<Expiring, G> {
+    let filter = filter::<G>(if <G as Subject>::GROWS { 1_000 } else { items as usize });
+    (0..items).for_each(|key| _ = filter.insert(&key).expect("room"));
+    pass(INTERVAL);
+    filter.tick();
+    let all = left(&filter);
+    filter.sweep(all - all / 8);
+    pass(8 * INTERVAL);
+    filter.insert(&items).expect("room");
+    let left = left(&filter);
+    assert!(filter.len() == 1 && (1..all / 8).contains(&left), "{left} of {all} buckets are left");
+    filter
+}
+
+/// A sweep that completes that of an earlier generation goes on with the one of the present
+/// generation.
+fn a_sweep_reaches_what_expired_in_a_pause<G: Subject>() {
+    for buckets in [100, u64::MAX] {
+        let filter = after_a_pause::<G>(100_000);
+        while filter.sweep(buckets) > 0 {}
+        // The header, the checksums, a slot, and the levels of buckets.
+        let per_bucket = filter.layout().slots_per_bucket() as usize;
+        let levels = if <G as Subject>::GROWS { filter.slots() / per_bucket } else { 0 };
+        let occupied = filter.to_bytes().into_iter().filter(|&byte| byte != 0).count();
+        assert!(occupied < levels + 400, "{occupied} bytes are not zero");
     }
 }
 
