@@ -18,7 +18,8 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// Inserts an item, for the whole window. Returns its generation, which
     /// [`remove`](Self::remove) takes. Duplicates count.
     ///
-    /// Acquires no lock if one of the item's two buckets has an empty slot. Otherwise, frees what
+    /// Acquires no lock if one of the item's two buckets has an empty slot, except to let time pass
+    /// with a [`ttl`](crate::FilterBuilder::ttl). Otherwise, frees what
     /// has expired in one of the two, under the lock of the item's stripe. If nothing has expired
     /// in either bucket, it relocates other items, which concurrent lookups do not notice.
     ///
