@@ -115,10 +115,9 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
     /// whatever their values; in an expiring filter, the copies that have not expired.
     ///
     /// The count is exact at one moment during the call, even if items are relocated meanwhile. (In
-    /// a filter that grows, a slot can count that
-    /// [belongs to no item](crate::docs::design#slots-that-know-too-little).)
-    /// Acquires the lock of the item's stripe. To learn only whether there is a copy,
-    /// [`contains`](Self::contains) is cheaper.
+    /// a filter that grows, a slot can count that [belongs to no
+    /// item](crate::docs::design#slots-that-know-too-little).) Acquires the lock of the item's
+    /// stripe. To learn only whether there is a copy, [`contains`](Self::contains) is cheaper.
     ///
     /// ```
     /// let filter = guira::CuckooFilter::with_capacity(100);

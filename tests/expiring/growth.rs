@@ -1,7 +1,9 @@
 //! When filters grow whose items expire: with the items that are found, not with those that have
 //! been; and what is given back.
 
-use guira::{GrowingExpiringFilter, Hashed, Shrinking, kind::Growing};
+#[cfg(feature = "std")]
+use guira::Shrinking;
+use guira::{GrowingExpiringFilter, Hashed, kind::Growing};
 use rand::RngExt;
 
 use super::{

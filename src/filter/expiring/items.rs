@@ -19,9 +19,9 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// [`remove`](Self::remove) takes. Duplicates count.
     ///
     /// Acquires no lock if one of the item's two buckets has an empty slot, except to let time pass
-    /// with a [`ttl`](crate::FilterBuilder::ttl). Otherwise, frees what
-    /// has expired in one of the two, under the lock of the item's stripe. If nothing has expired
-    /// in either bucket, it relocates other items, which concurrent lookups do not notice.
+    /// with a [`ttl`](crate::FilterBuilder::ttl). Otherwise, frees what has expired in one of the
+    /// two, under the lock of the item's stripe. If nothing has expired in either bucket, it
+    /// relocates other items, which concurrent lookups do not notice.
     ///
     /// Inserting an item again does not replace its former copies, which take room until they
     /// expire: use [`refresh`](Self::refresh) or [`insert_unique`](Self::insert_unique) for items
