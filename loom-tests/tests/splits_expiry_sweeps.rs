@@ -75,7 +75,7 @@ fn sweep_beside_a_split_and_a_move() {
 /// an expired slot past it.
 #[test]
 fn sweep_beside_a_move_and_advances() {
-    check("split_sweep_early", 3_400, &["moved", "swept"], |seen| {
+    check("split_sweep_early", 5_200, &["moved", "swept"], |seen| {
         let table = aging(2);
         let item = leaving(&table, 1, 0);
         put(&table, item.sides[1], START - 1);

@@ -145,6 +145,29 @@ fn stamps_come_again_in_a_growing_filter() {
     stamps_come_again("ttl_growing_sweep", 45, growing_filter);
 }
 
+/// Catches a sweep that begins the next one beside an advance, which begins it, too: the first one
+/// counts as complete then.
+#[test]
+fn a_sweep_beside_an_advance() {
+    check("ttl_sweep_advance", 87, &["done"], |seen| {
+        let filter = Arc::new(filter());
+        filter.advance();
+        filter.insert(&Hashed(1)).expect("room");
+        filter.advance();
+        let sweeper = spawn_deep(&filter, |filter: &ExpiringFilter| filter.sweep(2));
+        filter.advance();
+        sweeper.join().unwrap();
+        for interval in 1..4 {
+            assert!(!filter.contains(&Hashed(1)), "an item came again");
+            set_time(interval * INTERVAL + 1);
+            assert!(!filter.refresh(&Hashed(9)));
+            filter.tick();
+        }
+        assert_eq!(filter.len(), 0);
+        seen.note("done");
+    });
+}
+
 /// Catches a clone that is made while a generation begins, and forgets early.
 #[test]
 fn a_clone_beside_a_generation_that_is_due() {

@@ -114,9 +114,10 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
     /// Counts the copies of a key, including copies of its aliases; in a map, the items of the key,
     /// whatever their values; in an expiring filter, the copies that have not expired.
     ///
-    /// The count is exact at one moment during the call, even if items are relocated meanwhile.
-    /// Acquires the lock of the item's stripe. To learn only whether there is a copy,
-    /// [`contains`](Self::contains) is cheaper.
+    /// The count is exact at one moment during the call, even if items are relocated meanwhile. (In
+    /// a filter that grows, a slot can count that [belongs to no
+    /// item](crate::docs::design#slots-that-know-too-little).) Acquires the lock of the item's
+    /// stripe. To learn only whether there is a copy, [`contains`](Self::contains) is cheaper.
     ///
     /// ```
     /// let filter = guira::CuckooFilter::with_capacity(100);

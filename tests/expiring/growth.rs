@@ -1,11 +1,11 @@
 //! When filters grow whose items expire: with the items that are found, not with those that have
 //! been; and what is given back.
 
+#[cfg(feature = "std")]
+use guira::Shrinking;
 use guira::{GrowingExpiringFilter, Hashed, kind::Growing};
 use rand::RngExt;
 
-#[cfg(feature = "std")]
-use super::ttl::{self, INTERVAL, TTL, pass};
 use super::{
     builder,
     common::{
@@ -13,6 +13,11 @@ use super::{
         rng, scaled,
     },
     layouts,
+};
+#[cfg(feature = "std")]
+use super::{
+    pauses::after_a_pause,
+    ttl::{self, INTERVAL, TTL, pass},
 };
 
 /// The windows of most tests.
@@ -305,4 +310,27 @@ fn a_steady_rate_with_a_ttl_does_not_make_it_grow() {
         }
     }
     assert!(filter.generation() > 40 && filter.slots() <= peak + peak / 8);
+}
+
+/// What expired in a pause is given back, although only a write came since, which did not sweep it.
+#[cfg(feature = "std")]
+#[test]
+fn what_expired_in_a_pause_is_given_back() {
+    for steps in [1_000, u64::MAX] {
+        let mut filter = after_a_pause::<Growing>(100_000);
+        let grown = filter.size_in_bytes();
+        while filter.shrink_step(steps) == Shrinking::Unfinished {}
+        let left = filter.size_in_bytes();
+        assert!(left < grown / 8 && filter.contains(&100_000), "{left} of {grown} bytes are left");
+    }
+}
+
+/// As many items as expired in a pause find room.
+#[cfg(feature = "std")]
+#[test]
+fn a_batch_after_a_pause_does_not_make_it_grow() {
+    let filter = after_a_pause::<Growing>(100_000);
+    let slots = filter.slots();
+    filter.insert_batch(100_001..200_000).expect("room to grow");
+    assert_eq!(filter.slots(), slots);
 }

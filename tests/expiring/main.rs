@@ -5,6 +5,8 @@ mod beside_time;
 #[path = "../common/mod.rs"]
 mod common;
 mod growth;
+#[cfg(feature = "std")]
+mod pauses;
 mod settings;
 mod threads;
 mod time;

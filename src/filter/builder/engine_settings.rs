@@ -130,9 +130,10 @@ impl<C: Permanent, G: Growth, S> FilterBuilder<C, G, S> {
     ///
     /// With a limit, [`insert`](crate::Filter::insert) also fails with
     /// [`TooManyCopies`](crate::InsertError::TooManyCopies) if it finds that at least this many
-    /// copies of the item (or its aliases) were in the filter at one moment of the call. A sequence
-    /// of inserts, each of which happens before the next, never exceeds the limit. If k threads
-    /// insert an item (or its aliases) concurrently, there are at most `limit + k - 1` copies.
+    /// copies of the item (or its aliases) were in the filter at one moment of the call, as
+    /// [`count`](crate::Filter::count) counts them. A sequence of inserts, each of which happens
+    /// before the next, never exceeds the limit. If k threads insert an item (or its aliases)
+    /// concurrently, there are at most `limit + k - 1` copies.
     ///
     /// An insert also executes a full fence and reads the item's stripe. It acquires the lock only
     /// if it finds that many copies. Batches do not interleave their searches for room. A snapshot

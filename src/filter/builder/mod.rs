@@ -240,8 +240,9 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     }
 
     /// Sets the seed, which makes the filter reproducible: with the default hasher and the same
-    /// seed, the same operations in the same order on one thread have the same outcome. With a
-    /// given [`hasher`](Self::hasher) this seeds only the mixing of hashes.
+    /// seed, the same operations in the same order on one thread have the same outcome (with a
+    /// [`ttl`](FilterBuilder::ttl), if they come at the same times). With a given
+    /// [`hasher`](Self::hasher) this seeds only the mixing of hashes.
     ///
     /// Without a seed, every filter draws its own at random. A seed that others know gives up the
     /// protection against chosen keys.

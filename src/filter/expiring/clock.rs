@@ -42,7 +42,7 @@ impl<G: Growth, S> Filter<Expiring, G, S> {
     /// Never necessary: [`advance`](Self::advance) sweeps what is left, and an insert whose two
     /// buckets are full sweeps the one that it adds to. A sweep spreads the work, and makes room
     /// earlier. For 1,024 buckets at a time, it holds a lock for which only other sweeps, copies of
-    /// the filter, `clear`, and `advance` wait.
+    /// the filter, `clear`, `advance`, and `tick` wait.
     ///
     /// ```
     /// let seen = guira::ExpiringFilter::with_capacity(10_000);
@@ -217,16 +217,15 @@ impl<G: Growth, S> FilterBuilder<Expiring, G, S> {
     /// - An item is found **for the time to live at least**, from the beginning of the write that
     ///   inserts or refreshes it, whatever other threads do.
     /// - The first write or `tick` that comes **a time to live, one [interval](Filter::interval),
-    ///   and 20 ms** after that write returned forgets it. The interval is a sixth of the time to
-    ///   live, and 2 ms, because the clock is a coarse one.
+    ///   and twice the lag of the clock** after that write returned forgets it. The interval is a
+    ///   sixth of the time to live and the lag.
     ///
     /// **Sweeps.** What has expired is freed by the writes of half an interval: each sweeps at most
     /// 1,024 buckets (about 20 µs) before it, and a batch as many again for every 64 items, after
-    /// them. The second promise supposes that enough of them come: two in each interval for every
-    /// 1,024 buckets, which is one in 250 of the items for which the filter was built. Or a
-    /// `tick`, which sweeps what is due. And no clone, snapshot, `clear` or `sweep` runs at that
-    /// moment. Otherwise items are found for longer, never shorter. See
-    /// [the guide](crate::docs::expiry#a-time-to-live) for what writes wait for.
+    /// them. The second promise supposes that enough of them come, or a `tick`, which sweeps what
+    /// is due, and that no other call sweeps or copies the filter at that moment. Otherwise items
+    /// are found for longer, never shorter. See [the guide](crate::docs::expiry#a-time-to-live) for
+    /// the numbers, for the lag, which both promises suppose, and for what writes wait for.
     ///
     /// **Size.** Set [`inserts_per_second`](Self::inserts_per_second), or a
     /// [`capacity`](Self::capacity): a third more than come in a time to live. That is one interval

@@ -12,9 +12,10 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// Inserts an item, for the whole window. Returns its generation, which
     /// [`remove`](Self::remove) takes. Duplicates count.
     ///
-    /// Acquires no lock if one of the item's two buckets has an empty slot. Otherwise, frees what
-    /// has expired in one of the two, under the lock of the item's stripe. If nothing has expired
-    /// in either bucket, it relocates other items, which concurrent lookups do not notice.
+    /// Acquires no lock if one of the item's two buckets has an empty slot, except to let time pass
+    /// with a [`ttl`](crate::FilterBuilder::ttl). Otherwise, frees what has expired in one of the
+    /// two, under the lock of the item's stripe. If nothing has expired in either bucket, it
+    /// relocates other items, which concurrent lookups do not notice.
     ///
     /// Inserting an item again does not replace its former copies, which take room until they
     /// expire: use [`refresh`](Self::refresh) or [`insert_unique`](Self::insert_unique) for items
@@ -43,9 +44,9 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     ///
     /// The item is as old as if it had been inserted earlier: for n generations, in the generation
     /// `generation() - (window() - n)`, which is returned. It is found for at least n
-    /// [intervals](Self::interval), less 10 ms if the filter keeps time itself. A time counts as
-    /// the next whole number of them, with these 10 ms. The costs are those of
-    /// [`insert`](Self::insert).
+    /// [intervals](Self::interval), less the [lag](crate::docs::expiry#a-time-to-live) of its clock
+    /// if the filter keeps time itself. A time counts as the next whole number of them, with that
+    /// lag. The costs are those of [`insert`](Self::insert).
     ///
     /// # Errors
     /// As [`insert`](Self::insert), and [`InsertError::InvalidLife`] for a longer life than the

@@ -104,7 +104,8 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
     ///
     /// The value of an item that is in the map throughout the call is always among them. The order
     /// is arbitrary. A value comes once for each item that has it, and possibly once more if
-    /// another thread is in the middle of moving such an item.
+    /// another thread is in the middle of moving such an item. (In a map that grows, a slot that
+    /// [belongs to no item](crate::docs::design#slots-that-know-too-little) can add a value.)
     ///
     /// Acquires no lock and writes nothing. Reads three cache lines, and retries if another thread
     /// moved, replaced or removed an item of the same stripe meanwhile.

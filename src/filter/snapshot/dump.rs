@@ -116,9 +116,10 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
     /// write are read in short steps.
     ///
     /// Nothing is copied. This call reads no bucket, and acquires no lock. (But if items expire, it
-    /// waits for a call of `tick_by` or `advance_to` that is at work.) **Nobody may change the
-    /// filter until the dump is read: see [`Dump`](crate::Dump#changes).** For a snapshot while
-    /// other threads write, see [`snapshot`](Self::snapshot).
+    /// waits for a call that lets time pass: for `tick_by` and `advance_to`, and with a `ttl` for
+    /// `tick` and for writes.) **Nobody may change the filter until the dump is read: see
+    /// [`Dump`](crate::Dump#changes).** For a snapshot while other threads write, see
+    /// [`snapshot`](Self::snapshot).
     ///
     /// ```
     /// let filter = guira::GrowingFilter::with_capacity(1_000);

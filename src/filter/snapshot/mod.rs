@@ -111,7 +111,8 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
     ///
     /// The [format](crate::docs::snapshots) is the same on every platform. Of the hasher, only the
     /// filter's seed is saved. If one thread makes the same operations on two new filters with the
-    /// same settings, hasher and seed, their snapshots have the same bytes.
+    /// same settings, hasher and seed, their snapshots have the same bytes, unless they keep time
+    /// (with a [`ttl`](crate::FilterBuilder::ttl)).
     ///
     /// # Errors
     /// The errors of the writer, and [`OutOfMemory`](io::ErrorKind::OutOfMemory) if the system

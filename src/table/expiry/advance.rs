@@ -7,22 +7,9 @@ use crate::sync::{Acquire, Relaxed, Release};
 const CHUNK: u64 = if cfg!(any(loom, shuttle)) { 1 } else { 1024 };
 
 impl Generations {
-    /// Sweeps at most `buckets` of the next buckets that were not swept in this generation, up to
-    /// the `end` that a holder of `sweeping` reads: see [`Clock::try_sweep`]. Returns the number of
-    /// buckets that are left.
-    pub(super) fn sweep(
-        &self,
-        buckets: u64,
-        end: impl FnOnce() -> u64,
-        sweep: impl FnMut(u64, u32, u64),
-    ) -> u64 {
-        let _sweeping = self.sweeping.lock();
-        let now = self.now();
-        self.sweep_locked((now, end()), buckets, sweep)
-    }
-
-    /// As [`sweep`](Self::sweep), for a holder of `sweeping` that has read the generation and the
-    /// end since.
+    /// Sweeps at most `buckets` of the next buckets that were not swept in this generation, for a
+    /// holder of `sweeping` that has read the generation and the end since: see
+    /// [`Clock::try_sweep`]. Returns the number of buckets that are left.
     pub(super) fn sweep_locked(
         &self,
         (now, end): (u64, u64),
@@ -66,6 +53,20 @@ impl Generations {
         self.begun.store(now, Relaxed);
     }
 
+    /// Lets the sweep of the present generation begin if one of an earlier generation, now
+    /// complete, was in its place, for a holder of `sweeping`. Returns whether it has.
+    pub(super) fn begin_missed_sweep(&self, end: impl FnOnce() -> Option<u64>) -> bool {
+        // Relaxed: a sweep that is not missed yet is begun later.
+        if self.begun.load(Relaxed) == self.now() {
+            return false;
+        }
+        // Whoever begins a generation holds this until it has passed all locks, and an `advance`
+        // until it has begun this sweep.
+        let Some(_advancing) = self.advancing.try_lock() else { return false };
+        self.begin_sweep_locked(self.now(), end());
+        true
+    }
+
     /// What expires with the beginning of the generation `now` no longer counts as ghosts. Returns
     /// their number. The caller holds `sweeping`, and nobody decides by the generation before.
     pub(super) fn retire_ghosts(&self, now: u64) -> i64 {
@@ -75,17 +76,25 @@ impl Generations {
 
 impl<S: Space<Payload = Aged>> Table<S> {
     /// Sweeps the next buckets that were not swept in this generation. Returns the number of those
-    /// that are left.
+    /// that are left. If that completes the sweep of an earlier generation, goes on with that of
+    /// this one.
     pub fn sweep<L>(&self, buckets: u64) -> u64
     where
         S: Words<L>,
     {
-        let mut rest = buckets;
+        let (clock, mut rest, mut has_begun) = (&self.clock, buckets, false);
         loop {
             let chunk = rest.min(CHUNK);
             rest -= chunk;
+            let _sweeping = clock.sweeping.lock();
+            let now = clock.now();
             let sweep = |now, bucket, end| S::sweep_bucket(self, now, bucket, end);
-            let left = self.clock.sweep(chunk, || self.end_of_sweep(), sweep);
+            let mut left = clock.sweep_locked((now, self.end_of_sweep()), chunk, sweep);
+            // Once, so that the call ends however fast generations begin.
+            if left == 0 && !has_begun {
+                has_begun = clock.begin_missed_sweep(|| self.end_of_next_sweep());
+                left = if has_begun { self.end_of_sweep() } else { 0 };
+            }
             if rest == 0 || left == 0 {
                 return left;
             }
@@ -95,6 +104,11 @@ impl<S: Space<Payload = Aged>> Table<S> {
     /// The number of buckets to be swept in this generation, for a holder of `sweeping`.
     pub(super) fn end_of_sweep(&self) -> u64 {
         if S::GROWS { self.clock.end() } else { self.space.buckets() }
+    }
+
+    /// The number of buckets to be swept if the sweep begins now, in a table that grows.
+    pub(super) fn end_of_next_sweep(&self) -> Option<u64> {
+        S::GROWS.then(|| self.space.buckets())
     }
 
     /// Begins the next generation, unless another call has done so since this one began. Returns
@@ -128,7 +142,7 @@ impl<S: Space<Payload = Aged>> Table<S> {
             if S::GROWS {
                 self.space.retire_ghosts(self.clock.retire_ghosts(now));
             }
-            S::GROWS.then(|| self.space.buckets())
+            self.end_of_next_sweep()
         });
         clock.now()
     }
@@ -186,8 +200,7 @@ impl<S: Space<Payload = Aged>> Table<S> {
                 break (counting, generation, reading);
             }
         };
-        let limit = u64::from(self.clock.window()) + 1;
-        let (due, elapsed) = counting.absence(reading, generation, limit);
+        let (due, elapsed) = counting.absence(reading, generation, self.clock.life());
         let mut now = generation;
         for _ in 0..due {
             now = self.advance_from::<L>(now);

@@ -342,10 +342,12 @@ impl Clock for Generations {
         }
     }
 
-    fn try_sweep(&self, buckets: u64, sweep: impl FnMut(u64, u32, u64)) {
+    fn try_sweep(&self, all: u64, buckets: u64, sweep: impl FnMut(u64, u32, u64)) {
         if let Some(_sweeping) = self.sweeping.try_lock() {
             let now = self.now();
-            self.sweep_locked((now, self.end()), buckets, sweep);
+            if self.sweep_locked((now, self.end()), buckets, sweep) == 0 {
+                self.begin_missed_sweep(|| Some(all));
+            }
         }
     }
 

@@ -19,7 +19,8 @@
 //!    reading has reached `due` all the same, store it in `late`.
 //! 3. **Begin**: publish the next generation, and pass the locks of the stripes. Then set `due` to
 //!    the interval after `due` or `late`, whichever is later. If w + 1 generations begin in one
-//!    call, everything has expired, and `due` is at least an interval after the reading.
+//!    call (of `tick`: in all its parts), everything has expired, and `due` is at least an interval
+//!    after the reading.
 //! 4. **After a batch**, a part of the work for every [`ITEMS_PER_PART`] items, as long as one is
 //!    due and no lock is taken. **`tick`** does parts until nothing is due at its first reading.
 //!    Both store nothing in `late`, because they add no slot.
@@ -59,9 +60,10 @@
 //! called before, this part begins all generations that are due, up to w + 1, if two things hold:
 //!
 //! - The table is swept enough: see "Which call pays".
-//! - No other call holds `advancing` or `sweeping` at this moment: a copy of the table, a sweep, a
-//!   `clear`, a `tick`. Otherwise a write stores its reading in `late`, since the item that it adds
-//!   has to live from there on, and so does every item of its generation.
+//! - No other call holds `advancing` or `sweeping` at this moment: a copy of the table, an
+//!   `advance`, a `clear`, a `tick`, a sweep, also that of an insert that makes the table grow.
+//!   Otherwise a write stores its reading in `late`, since the item that it adds has to live from
+//!   there on, and so does every item of its generation.
 //!
 //! # Why no stamp comes twice
 //!
@@ -77,7 +79,9 @@
 //! which the stamp was never used.)
 //!
 //! A pass can last for several generations. Each bucket is swept by the generation that was read
-//! under `sweeping`; no call begins one while another holds this lock.
+//! under `sweeping`; no call begins one while another holds this lock. A `sweep`, or an insert that
+//! makes the table grow, may complete a pass, too. If a generation has begun since it did, the call
+//! begins the next pass: if it gets `advancing`, that generation has passed the locks.
 //!
 //! # Which call pays
 //!
@@ -90,9 +94,10 @@
 //! If a generation needs a pass that is not complete, it begins late, and items are found for
 //! longer. Two parts in each interval for every [`CHUNK`] buckets are always enough: then a pass
 //! begins in each generation and is complete before the next one, so that w + 1 generations can
-//! begin at any time if the slack is larger than that. A copy or a table that was loaded does not
-//! know how far it is swept: its next generation begins after a whole pass. `tick` sweeps whatever
-//! is due.
+//! begin at any time if the slack is larger than that. (A write before `next`, or beside another
+//! part, does none. So this many writes are enough if they come evenly, one after the other.) A
+//! copy or a table that was loaded does not know how far it is swept: its next generation begins
+//! after a whole pass. `tick` sweeps whatever is due.
 //!
 //! # Locks
 //!
@@ -148,6 +153,11 @@ impl Keeper {
 }
 
 impl Generations {
+    /// The number of generations after which everything has expired.
+    pub(super) fn life(&self) -> u64 {
+        u64::from(self.window) + 1
+    }
+
     /// The number of generations in which a slot is expired, at least one.
     pub(super) fn slack(&self) -> u64 {
         self.mask - 1 - u64::from(self.window)
@@ -203,7 +213,7 @@ impl<S: Space<Payload = Aged>> Table<S> {
         let guard = if only_sweeps { keeper.lock.try_lock() } else { Some(keeper.lock.lock()) };
         let Some(_keeping) = guard else { return };
         let time = keeper.time.now();
-        self.do_part::<L>(keeper, time);
+        self.do_part::<L>(keeper, time, &mut self.clock.life());
         // Relaxed: the lock orders these accesses. A write that comes too late for its generation
         // ends it later.
         if time >= keeper.due.load(Relaxed) {
@@ -212,7 +222,7 @@ impl<S: Space<Payload = Aged>> Table<S> {
     }
 
     /// Does the parts of the work that fall to a batch of this many items, after it, if the table
-    /// keeps time. Waits for nobody.
+    /// keeps time. Waits for stripes if a generation is due, and for nothing else.
     #[cold]
     pub fn catch_up<L>(&self, items: usize)
     where
@@ -224,7 +234,7 @@ impl<S: Space<Payload = Aged>> Table<S> {
             // Relaxed: the call adds no slot, and the part looks again under the lock.
             let is_due = time >= keeper.next.load(Relaxed);
             let Some(_keeping) = is_due.then(|| keeper.lock.try_lock()).flatten() else { return };
-            if !self.do_part::<L>(keeper, time).0 {
+            if !self.do_part::<L>(keeper, time, &mut self.clock.life()).0 {
                 return;
             }
         }
@@ -238,12 +248,12 @@ impl<S: Space<Payload = Aged>> Table<S> {
     {
         let keeper = self.clock.keeper.as_ref()?;
         // One reading, so that this comes to an end however short the interval is.
-        let (time, mut begun) = (keeper.time.now(), None);
+        let (time, mut begun, mut left) = (keeper.time.now(), None, self.clock.life());
         // Acquire: as in `has_work`.
         // mutant-ok: the call adds no slot
         while time >= keeper.next.load(Acquire) {
             let keeping = keeper.lock.lock();
-            let (is_done, last) = self.do_part::<L>(keeper, time);
+            let (is_done, last) = self.do_part::<L>(keeper, time, &mut left);
             drop(keeping);
             begun = last.or(begun);
             if !is_done {
@@ -256,8 +266,9 @@ impl<S: Space<Payload = Aged>> Table<S> {
     }
 
     /// Does a part of what is due at a time, for a holder of the keeper's lock. Returns whether the
-    /// other locks were free, and the last generation that it has begun.
-    fn do_part<L>(&self, keeper: &Keeper, time: u64) -> (bool, Option<u64>)
+    /// other locks were free, and the last generation that it has begun. The caller's first part
+    /// has a [`life`](Generations::life) `left`.
+    fn do_part<L>(&self, keeper: &Keeper, time: u64, left: &mut u64) -> (bool, Option<u64>)
     where
         S: Words<L>,
     {
@@ -268,7 +279,7 @@ impl<S: Space<Payload = Aged>> Table<S> {
         let interval = clock.interval();
         // Relaxed, here and below: the locks order these accesses, but for those of `next`.
         let (mut next, mut due) = (keeper.next.load(Relaxed), keeper.due.load(Relaxed));
-        let (mut rest, mut begun, mut left) = (CHUNK, None, u64::from(clock.window()) + 1);
+        let (mut rest, mut begun) = (CHUNK, None);
         loop {
             let (now, end) = (clock.now(), self.end_of_sweep());
             let is_swept = clock.swept.load(Relaxed) >= end;
@@ -280,8 +291,8 @@ impl<S: Space<Payload = Aged>> Table<S> {
                     self.space.retire_ghosts(clock.retire_ghosts(now + 1));
                 }
                 due = due.max(keeper.late.swap(0, Relaxed)).saturating_add(interval);
-                left = left.saturating_sub(1);
-                if left == 0 {
+                *left = left.saturating_sub(1);
+                if *left == 0 {
                     // Everything has expired.
                     due = due.max(time.saturating_add(interval));
                 }
@@ -295,7 +306,7 @@ impl<S: Space<Payload = Aged>> Table<S> {
                 next = next.saturating_add(interval / 2 / (end / CHUNK + 1));
             } else if is_swept && clock.begun.load(Relaxed) < now {
                 // The present generation has passed all locks: its pass may begin.
-                clock.begin_sweep_locked(now, S::GROWS.then(|| self.space.buckets()));
+                clock.begin_sweep_locked(now, self.end_of_next_sweep());
                 next = time;
             } else {
                 // Release, twice: pairs with the Acquires of `keep_time` and of `has_work`.

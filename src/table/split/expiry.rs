@@ -11,13 +11,13 @@
 //!
 //! # Sweeps of all buckets
 //!
-//! A sweep of all buckets ends at the bucket at which the table ended when the generation began.
-//! When it has swept a bucket below the end, it sweeps those buckets from the end on that were
+//! A sweep of all buckets ends at the bucket at which the table ended when it began, or was about
+//! to. When it has swept a bucket below the end, it sweeps those buckets from the end on that were
 //! split off from it, and what was split off from them: the levels in their words tell. Say that a
 //! bucket from the end on exists when the sweep is complete. It descends from one below the end.
 //! Follow the line from there. Where the sweep reached a bucket of the line, it found the next one
 //! as its child, unless that was split off later. In that case, all that came to it came from a
-//! word that had been swept in this generation, and nothing more expires in it.
+//! word that this sweep had reached, and what had expired when it began is no longer there.
 //!
 //! # Moves
 //!

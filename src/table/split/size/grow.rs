@@ -51,7 +51,8 @@ impl<P: Payload> GrowingTable<P> {
                 return;
             }
             // Room that a sweep makes need not be made by splits.
-            self.clock.try_sweep(SWEPT_BEFORE_SPLIT, |now, bucket, end| {
+            let all = self.growth.buckets(size);
+            self.clock.try_sweep(all, SWEPT_BEFORE_SPLIT, |now, bucket, end| {
                 self.sweep_family::<L>(now, bucket, end);
             });
             // An insert that finds no room learns why the table did not grow.

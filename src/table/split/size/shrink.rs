@@ -49,9 +49,12 @@ impl<P: Payload> GrowingTable<P> {
     /// A slot takes with it what the number of its bucket tells, as much as fits into a tail. A
     /// ghost remains one. Before the first step, what has expired is swept.
     pub fn shrink<L: GrowingLayout>(&mut self, steps: u64) -> Shrinking {
-        self.clock.try_sweep(u64::MAX, |now, bucket, end| {
-            self.sweep_family::<L>(now, bucket, end);
-        });
+        // The first one may complete the sweep of an earlier generation.
+        for _ in 0..2 {
+            self.clock.try_sweep(self.buckets(), u64::MAX, |now, bucket, end| {
+                self.sweep_family::<L>(now, bucket, end);
+            });
+        }
         let per_bucket = u64::from(self.limits.load * L::SLOTS);
         let occupied = self.occupancy.occupied_alone().max(0) as u64;
         let needed = (occupied * FULL_LOAD).div_ceil(per_bucket).max(self.growth.first());

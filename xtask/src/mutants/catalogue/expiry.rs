@@ -39,8 +39,11 @@ pub(super) const FAULTS: &[Fault] = &[
         Instead("stamp.is_none() && $"),
     ),
     // Sweeps.
-    fault("sweep-no-lock", "a sweep takes no lock", During("lock-skipped")),
-    fault("sweep-early-now", "a sweep reads the generation before it takes the lock", Delay(1)),
+    fault(
+        "sweep-begins-early",
+        "a sweep begins that of a generation which has not passed the locks",
+        Before("self.begin_sweep_locked(self.now(), end()); return true;"),
+    ),
     fault("sweep-last-age", "the last age is swept", Instead("0")),
     fault("keep-no-pass", "a write begins a generation and does not pass the locks", Delete)
         .only_in(Tables::Fixed),
@@ -176,6 +179,9 @@ const OF_BOTH: &[Fault] = &[
         "an eviction reports that it replaced nothing",
         Instead("(now, false)"),
     ),
+    // Sweeps.
+    fault("sweep-no-lock", "a sweep takes no lock", During("lock-skipped")),
+    fault("sweep-early-now", "a sweep reads the generation before it takes the lock", Delay(1)),
     // Advances.
     fault("advance-no-lock", "two advances run at once", During("lock-skipped")),
     fault(

@@ -85,12 +85,6 @@ pub(super) const FAULTS: &[Fault] = &[
     // Slots that are cleared or replaced.
     growing("split-age-remove-uncounted", "`remove_of` does not count the item", Delete),
     // Sweeps.
-    growing("split-sweep-no-lock", "a sweep takes no lock", During("sweep-no-lock")),
-    growing(
-        "split-sweep-early-now",
-        "a sweep reads the generation before it takes the lock",
-        During("sweep-early-now"),
-    ),
     fault(
         "split-sweep-no-children",
         "a sweep leaves out the buckets beyond its end",
