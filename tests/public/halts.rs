@@ -150,7 +150,7 @@ fn halt_at_every_step<K: Kind<Tag: Tag>>(scene: impl Fn() -> Arc<Scene<K>>) {
     for number in (0..taken).step_by(1 + taken / HALTS) {
         let stop = scene();
         // A write to a filter that keeps time waits for whoever begins a generation that is due.
-        let by_others = matches!(stop.setting.timing.by, By::Advance | By::TickBy);
+        let by_others = matches!(stop.setting.timing.by, By::Advance | By::Clock);
         let goes_on = by_others || stop.call.0 != Action::Pass;
         let key = stop.key_with_room();
         let is_halted = stopped(call(&stop), number, || {

@@ -58,7 +58,7 @@ impl Setting {
         let ways = [
             (1, By::Advance),
             (2, By::Advance),
-            (1, By::TickBy),
+            (1, By::Clock),
             #[cfg(feature = "std")]
             (1, By::Itself),
             #[cfg(feature = "std")]
@@ -90,7 +90,7 @@ impl Setting {
 
     /// Has `tick_by` count the time, if it begins generations.
     pub fn count_time_from_here<K: Kind>(&self, filter: &Of<K>) {
-        if self.timing.by == By::TickBy {
+        if self.timing.by == By::Clock {
             K::pass(filter, self.timing, 2);
         }
     }

@@ -172,9 +172,13 @@ fn step<T: Tag>(tags: &[Option<T>], op: Op<T>, now: u64, rules: Rules) -> Vec<Ve
             true
         }
     };
-    let mut all: Vec<_> =
-        if is_right { all_refreshed.into_iter().chain([after]).collect() } else { vec![] };
-    all.iter_mut().for_each(|tags| tags.sort_unstable());
+    if !is_right {
+        return vec![];
+    }
+    let mut all: Vec<_> = all_refreshed.into_iter().chain([after]).collect();
+    for tags in &mut all {
+        tags.sort_unstable();
+    }
     all
 }
 

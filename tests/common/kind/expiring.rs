@@ -20,7 +20,7 @@ pub enum By {
     /// `advance`.
     Advance,
     /// `tick_by` and `advance_to`.
-    TickBy,
+    Clock,
     /// `tick` and every write, since the filter keeps time.
     #[cfg(feature = "std")]
     Itself,
@@ -163,7 +163,7 @@ impl<G: Subject> Kind for (Expiring, G) {
         let time = timing.window * Duration::from_secs(1);
         match timing.by {
             By::Advance => builder,
-            By::TickBy => builder.time_to_live(time),
+            By::Clock => builder.time_to_live(time),
             #[cfg(feature = "std")]
             By::Itself => builder.ttl(time).clock(timing.now),
         }
@@ -175,9 +175,9 @@ impl<G: Subject> Kind for (Expiring, G) {
             timing.clock.fetch_add(interval.as_nanos() as u64, SeqCst);
         }
         match (timing.by, choice) {
-            (By::Advance, _) | (By::TickBy, 0) => _ = filter.advance(),
-            (By::TickBy, 1) => _ = filter.advance_to(now),
-            (By::TickBy, _) => _ = filter.tick_by(now),
+            (By::Advance, _) | (By::Clock, 0) => _ = filter.advance(),
+            (By::Clock, 1) => _ = filter.advance_to(now),
+            (By::Clock, _) => _ = filter.tick_by(now),
             #[cfg(feature = "std")]
             (By::Itself, 0) => _ = filter.advance(),
             #[cfg(feature = "std")]
