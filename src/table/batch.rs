@@ -1,4 +1,4 @@
-//! Batches: their hashes, their answers, and the window of items whose cache lines are prefetched.
+//! Batches: their hashes, and the window of items whose cache lines are prefetched.
 //!
 //! Each item's cache lines are prefetched a window of items before the item is processed.
 //! A lone lookup waits for one cache miss, because the loads of its two buckets overlap; in a batch
@@ -6,7 +6,7 @@
 //! next one. (A window that is filled and then drained leaves the memory idle at each turn: it
 //! takes 1.2 times as long as the bare memory accesses, the rolling window 1.0 times.)
 
-use super::{Aged, Clock as _, FixedTable, Kernel, KeyProbe, Pair, Payload, mix};
+use super::{Aged, Answers, Clock as _, FixedTable, Kernel, KeyProbe, Pair, Payload, mix};
 use crate::{
     bucket::{BucketLayout, Fingerprint},
     sync::Word,
@@ -173,111 +173,6 @@ pub(crate) const MAX_BURST: usize = 64;
 /// A batch of fewer items is processed one by one. The processor looks far enough ahead to overlap
 /// their cache misses, and setting up a window would take longer.
 pub(crate) const MIN_BATCH: usize = if cfg!(any(loom, shuttle)) { 0 } else { 6 };
-
-/// Where the answers of a batch of lookups go.
-pub(crate) enum Answers<'a> {
-    /// One for each item.
-    Each(&'a mut [bool]),
-    /// A bit for each item, at most [`MAX_BURST`]. All of them are zero before.
-    Mask(&'a mut u64),
-    /// The value of each item that was found.
-    Values(&'a mut [Option<u16>]),
-    /// As `Each`, and the value of each item, which is zero if the item was not found.
-    EachWithValues(&'a mut [bool], &'a mut [u16]),
-    /// As `Mask`, and values as in `EachWithValues`.
-    MaskWithValues(&'a mut u64, &'a mut [u16]),
-}
-
-/// The bit that is set in an answer of a kernel, beside the value, if the item was found.
-#[cfg(guira_vectors)]
-pub(super) const FOUND: u32 = 1 << 31;
-
-impl Answers<'_> {
-    /// Writes one answer. In a mask, it must be the first one for this item.
-    #[inline]
-    pub(crate) fn set(&mut self, position: usize, value: Option<u16>) {
-        match self {
-            Self::Each(found) => found[position] = value.is_some(),
-            Self::Mask(mask) => **mask |= u64::from(value.is_some()) << position,
-            Self::Values(values) => values[position] = value,
-            Self::EachWithValues(found, values) => {
-                found[position] = value.is_some();
-                values[position] = value.unwrap_or(0);
-            }
-            Self::MaskWithValues(mask, values) => {
-                **mask |= u64::from(value.is_some()) << position;
-                values[position] = value.unwrap_or(0);
-            }
-        }
-    }
-
-    /// Writes `count` answers, up to 64. `found` has a bit for each of them, and `values`, if they
-    /// are needed, a value with [`FOUND`]. Bits beyond the number of answers are zero, and so is
-    /// the value of an item that was not found. Returns the number of bits that are set.
-    #[cfg(guira_vectors)]
-    #[inline]
-    pub(super) fn put(
-        &mut self,
-        position: usize,
-        found: u64,
-        values: &[u32],
-        count: usize,
-    ) -> usize {
-        let here = position..position + count;
-        match self {
-            Self::Each(all) => put_bits(&mut all[here], found),
-            Self::Mask(mask) => **mask = found,
-            Self::Values(all) => {
-                for (answer, &value) in all[here].iter_mut().zip(values) {
-                    *answer = (value & FOUND != 0).then_some(value as u16);
-                }
-            }
-            Self::EachWithValues(flags, all) => {
-                put_bits(&mut flags[here.clone()], found);
-                put_values(&mut all[here], values);
-            }
-            Self::MaskWithValues(mask, all) => {
-                **mask = found;
-                put_values(&mut all[here], values);
-            }
-        }
-        found.count_ones() as usize
-    }
-}
-
-/// Writes up to 64 bits, the lowest one first.
-#[cfg(guira_vectors)]
-#[inline]
-fn put_bits(answers: &mut [bool], mut found: u64) {
-    // Whole chunks are separate from the rest: each is one store, and not a call of `memcpy`.
-    let (chunks, rest) = answers.as_chunks_mut();
-    for answers in chunks {
-        *answers = BITS[(found & 0xff) as usize];
-        found >>= 8;
-    }
-    if !rest.is_empty() {
-        rest.copy_from_slice(&BITS[(found & 0xff) as usize][..rest.len()]);
-    }
-}
-
-/// Writes values without [`FOUND`].
-#[cfg(guira_vectors)]
-#[inline]
-fn put_values(answers: &mut [u16], values: &[u32]) {
-    answers.iter_mut().zip(values).for_each(|(answer, &value)| *answer = value as u16);
-}
-
-/// The bits of every byte, the lowest one first.
-#[cfg(guira_vectors)]
-static BITS: [[bool; 8]; 256] = {
-    let mut bits = [[false; 8]; 256];
-    let mut place = 0;
-    while place < 8 * 256 {
-        bits[place / 8][place % 8] = (place / 8) >> (place % 8) & 1 != 0;
-        place += 1;
-    }
-    bits
-};
 
 /// Largest table, in bytes, for which batches prefetch nothing, because it stays in a second-level
 /// cache. There the window costs a tenth of the time of a batch, and prefetches gain nothing.

@@ -224,6 +224,7 @@
 //! memory model lets both lookups miss. (On x86-64 at least one of them hits, because locked
 //! instructions are fences.)
 
+mod answers;
 mod batch;
 pub(crate) mod choice;
 mod counter;
@@ -245,8 +246,9 @@ mod stripes;
 
 use core::ops::{Deref, DerefMut};
 
+pub(crate) use answers::Answers;
 pub(crate) use batch::{
-    Answers, Hashes, MAX_BURST, MIN_BATCH, Source, for_each_in_stages, for_each_prefetched,
+    Hashes, MAX_BURST, MIN_BATCH, Source, for_each_in_stages, for_each_prefetched,
 };
 pub use counter::ShardedCounter;
 #[cfg(feature = "std")]

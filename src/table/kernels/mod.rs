@@ -54,7 +54,8 @@ pub(in crate::table) use self::{
 };
 use super::{
     Answers, FixedTable, Hashes, Kernel, MAX_BURST, Payload,
-    batch::{FOUND, WINDOW, is_cached},
+    answers::FOUND,
+    batch::{WINDOW, is_cached},
     mix,
     mix::{MIXER, SCATTER},
     stripes::{Stripe, Version},

@@ -30,7 +30,7 @@ pub(super) const FILES: &[(&str, &[Replacement])] = &[
     ("src/sync/vector.rs", LOADS),
     ("src/table/fixed/lookup.rs", WORDS),
     ("src/table/fixed/key_probe.rs", KEYS),
-    ("src/table/batch.rs", ANSWERS),
+    ("src/table/answers.rs", ANSWERS),
 ];
 
 const COMMON: &[Replacement] = &[
