@@ -257,7 +257,7 @@ pub use expiry::{Aged, Clock, ClockAndSweep, ClockState, Generations, SweepState
 pub(crate) use expiry::{MAX_LAG, MAX_READING, stamp_bits};
 pub use fixed::{
     Addressing, FixedSpace, FixedTable, INTERLEAVED, KeyProbe, MAX_BUCKETS, Move, Pair,
-    PendingInserts, Progress,
+    PendingInserts,
 };
 pub(crate) use fixed::{SingleLookup, table_bytes};
 pub use kernel::Kernel;

@@ -15,7 +15,7 @@ pub use key_probe::KeyProbe;
 #[cfg(guira_vectors)]
 pub(in crate::table) use lookup::BothWords;
 pub(in crate::table) use lookup::Fastest;
-pub use room::{INTERLEAVED, Move, PendingInserts, Progress};
+pub use room::{INTERLEAVED, Move, PendingInserts};
 pub(crate) use single::SingleLookup;
 
 use super::{

@@ -7,11 +7,11 @@ mod search;
 
 use self::{
     near::Near,
-    search::{Plan, Search},
+    search::{Plan, Progress, Search},
 };
 pub use self::{
     pending::{INTERLEAVED, PendingInserts},
-    search::{Move, Progress},
+    search::Move,
 };
 use super::{Addressing, Clock, FixedTable, Pair, Payload};
 use crate::{

@@ -109,7 +109,7 @@ pub(super) trait Plan<P: Payload>: Default {
 
 /// The state of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
+pub(super) enum Progress {
     /// More buckets have been prefetched. The next step reads them.
     Prefetched,
     /// A bucket with an empty slot was found. [`moves`](Plan::moves) lead to it.
