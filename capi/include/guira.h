@@ -210,7 +210,7 @@ typedef struct guira_params {
     // Expiring sets: nanoseconds for which an item is found at least. The set keeps time by a clock
     // of the system that its writes read, so it needs no thread: the first write that comes this
     // time and a generation later forgets the item, and so does `guira_expiring_tick`. A generation
-    // lasts for a sixth of this time and 10 ms, if no window is set. The capacity should be a third
+    // lasts for a sixth of this time and 12 ms, if no window is set. The capacity should be a third
     // more than come in this time. Default: none. Not together with `time_to_live`.
     uint64_t ttl;
     // Expiring sets: nanoseconds for which an item is found at least, if `guira_expiring_tick_by`

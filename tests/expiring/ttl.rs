@@ -29,7 +29,7 @@ on_both_engines! {
 
 const SECOND: u64 = 1_000_000_000;
 /// The lag of the system's clock, for which a filter makes up by a longer interval.
-pub const LAG: u64 = 60_000_000;
+pub const LAG: u64 = 72_000_000;
 /// So an interval of a filter with the default window has this length.
 pub const INTERVAL: u64 = 10 * SECOND;
 pub const TTL: Duration = Duration::from_nanos(6 * INTERVAL - LAG);

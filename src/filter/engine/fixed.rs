@@ -38,8 +38,7 @@ pub struct FixedEngine<P: Payload = Bare> {
     pub(super) unlimited: Option<Layout>,
     /// The kernel by which batches are looked up. It is available on this processor.
     pub(super) kernel: Kernel,
-    /// In a map: what `get` needs of the layout and of the bits of a value, computed once. Nothing
-    /// in other filters.
+    /// What lookups need of the bits of a value or a stamp, computed once. Nothing in sets.
     probe: P::Probe,
     /// The single lookup of the layout, for the kernel.
     look_up: SingleLookup<P>,

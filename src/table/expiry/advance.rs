@@ -53,6 +53,12 @@ impl Generations {
         self.begun.store(now, Relaxed);
     }
 
+    /// Returns whether the sweep that ends there is complete, for a holder of `sweeping`.
+    fn is_swept(&self, end: u64) -> bool {
+        // Relaxed: the lock orders all accesses.
+        self.swept.load(Relaxed) >= end
+    }
+
     /// Lets the sweep of the present generation begin if one of an earlier generation, now
     /// complete, was in its place, for a holder of `sweeping`. Returns whether it has.
     pub(super) fn begin_missed_sweep(&self, end: impl FnOnce() -> Option<u64>) -> bool {
@@ -76,8 +82,9 @@ impl Generations {
 
 impl<S: Space<Payload = Aged>> Table<S> {
     /// Sweeps the next buckets that were not swept in this generation. Returns the number of those
-    /// that are left. If that completes the sweep of an earlier generation, goes on with that of
-    /// this one.
+    /// that are left. If the sweep of an earlier generation is complete, goes on with that of this
+    /// one: if it was complete before, or if `buckets` are enough for all of them. Otherwise a loop
+    /// until none is left might go on for ever.
     pub fn sweep<L>(&self, buckets: u64) -> u64
     where
         S: Words<L>,
@@ -89,9 +96,11 @@ impl<S: Space<Payload = Aged>> Table<S> {
             let _sweeping = clock.sweeping.lock();
             let now = clock.now();
             let sweep = |now, bucket, end| S::sweep_bucket(self, now, bucket, end);
-            let mut left = clock.sweep_locked((now, self.end_of_sweep()), chunk, sweep);
+            let end = self.end_of_sweep();
+            let goes_on = rest >= self.space.buckets() || clock.is_swept(end);
+            let mut left = clock.sweep_locked((now, end), chunk, sweep);
             // Once, so that the call ends however fast generations begin.
-            if left == 0 && !has_begun {
+            if left == 0 && goes_on && !has_begun {
                 has_begun = clock.begin_missed_sweep(|| self.end_of_next_sweep());
                 left = if has_begun { self.end_of_sweep() } else { 0 };
             }

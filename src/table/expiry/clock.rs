@@ -111,9 +111,15 @@ pub trait Clock: Debug + Send + Sync {
     /// Sweeps at most `buckets` of the next buckets that were not swept in this generation, unless
     /// another thread sweeps. `sweep` is called with the generation, each of these buckets, and the
     /// end up to which buckets are swept. If a sweep of an earlier generation is complete then,
-    /// that of this one may begin, for `all` buckets of the table.
+    /// that of this one may begin, for all buckets of the table, whose number `all` reads.
     #[inline]
-    fn try_sweep(&self, _all: u64, _buckets: u64, _sweep: impl FnMut(u64, u32, u64)) {}
+    fn try_sweep(
+        &self,
+        _all: impl FnOnce() -> u64,
+        _buckets: u64,
+        _sweep: impl FnMut(u64, u32, u64),
+    ) {
+    }
 
     /// Bytes of what the clock allocates.
     #[inline]

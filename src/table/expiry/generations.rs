@@ -342,11 +342,11 @@ impl Clock for Generations {
         }
     }
 
-    fn try_sweep(&self, all: u64, buckets: u64, sweep: impl FnMut(u64, u32, u64)) {
+    fn try_sweep(&self, all: impl FnOnce() -> u64, buckets: u64, sweep: impl FnMut(u64, u32, u64)) {
         if let Some(_sweeping) = self.sweeping.try_lock() {
             let now = self.now();
             if self.sweep_locked((now, self.end()), buckets, sweep) == 0 {
-                self.begin_missed_sweep(|| Some(all));
+                self.begin_missed_sweep(|| Some(all()));
             }
         }
     }

@@ -191,6 +191,7 @@ impl FixedTable<Aged> {
     #[cold]
     #[inline(never)]
     fn is_visible_again<L: BucketLayout>(&self, key: u32, first: u32, second: u32) -> bool {
+        self.counters.lookup_retried();
         let fingerprint = Fingerprint::new(key << self.addressing.payload().value_bits());
         self.look_for_visible::<L>(&Pair { fingerprint, buckets: [first, second] })
     }

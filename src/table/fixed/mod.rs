@@ -94,11 +94,16 @@ impl<P: Payload> FixedTable<P> {
 
     /// Returns a table with these buckets and this many stripes, or `None` if the system refuses
     /// the memory for the rest.
+    ///
+    /// # Panics
+    /// If the addressing has another number of buckets. Lookups read the buckets that it names
+    /// without another check.
     pub(crate) fn with_buckets(
         addressing: Addressing<P>,
         buckets: Buckets,
         stripes: usize,
     ) -> Option<Self> {
+        assert_eq!(addressing.buckets(), buckets.as_slice().len() as u64, "the number of buckets");
         let clock = addressing.payload().clock(stripes, None)?;
         let (stripes, counters) = (Stripes::with_count(stripes)?, Counters::new()?);
         Some(Self { space: FixedSpace { addressing, buckets }, stripes, counters, clock })

@@ -51,7 +51,7 @@ impl<P: Payload> GrowingTable<P> {
                 return;
             }
             // Room that a sweep makes need not be made by splits.
-            let all = self.growth.buckets(size);
+            let all = || self.buckets();
             self.clock.try_sweep(all, SWEPT_BEFORE_SPLIT, |now, bucket, end| {
                 self.sweep_family::<L>(now, bucket, end);
             });

@@ -51,9 +51,13 @@ impl<P: Payload> GrowingTable<P> {
     pub fn shrink<L: GrowingLayout>(&mut self, steps: u64) -> Shrinking {
         // The first one may complete the sweep of an earlier generation.
         for _ in 0..2 {
-            self.clock.try_sweep(self.buckets(), u64::MAX, |now, bucket, end| {
-                self.sweep_family::<L>(now, bucket, end);
-            });
+            self.clock.try_sweep(
+                || self.buckets(),
+                u64::MAX,
+                |now, bucket, end| {
+                    self.sweep_family::<L>(now, bucket, end);
+                },
+            );
         }
         let per_bucket = u64::from(self.limits.load * L::SLOTS);
         let occupied = self.occupancy.occupied_alone().max(0) as u64;
