@@ -174,8 +174,8 @@ impl FixedTable<Aged> {
         key: u32,
         buckets: [u32; 2],
     ) -> Result<bool, ()> {
-        let now = self.clock.generation();
         let stripe = self.stripes.of(Fingerprint::new(key));
+        let now = self.clock.generation();
         // SAFETY: the caller promises it.
         let (words, unchanged) = unsafe { self.read_in::<Fastest>(stripe, buckets) };
         let (found, slot) = probe.first_slot::<L>(words, key);
