@@ -52,7 +52,7 @@ pub(crate) fn load_all(words: &[Word], values: &mut [u64]) {
 /// # Safety
 /// At each of these addresses is a [`Word`], valid for reads.
 #[inline]
-pub(crate) unsafe fn load_both(first: *const Word, [one, other]: [u64; 2]) -> __m128i {
+pub(crate) unsafe fn load_both(first: *const Word, indices: [u64; 2]) -> __m128i {
     let both;
     // SAFETY: the caller promises that the addresses are valid, and the target has SSE2. The
     // module's documentation says why no atomic type is needed.
@@ -62,8 +62,8 @@ pub(crate) unsafe fn load_both(first: *const Word, [one, other]: [u64; 2]) -> __
             "movhps {both}, qword ptr [{first} + 8 * {other}]",
             both = out(xmm_reg) both,
             first = in(reg) first,
-            one = in(reg) one,
-            other = in(reg) other,
+            one = in(reg) indices[0],
+            other = in(reg) indices[1],
             options(nostack, preserves_flags)
         );
     }
@@ -76,7 +76,7 @@ pub(crate) unsafe fn load_both(first: *const Word, [one, other]: [u64; 2]) -> __
 /// As there.
 #[inline]
 #[target_feature(enable = "avx")]
-pub(crate) unsafe fn load_both_at(first: *const Word, [one, other]: [i64; 2]) -> __m128i {
+pub(crate) unsafe fn load_both_at(first: *const Word, indices: [i64; 2]) -> __m128i {
     let both;
     // SAFETY: as in `load_both`.
     unsafe {
@@ -85,8 +85,8 @@ pub(crate) unsafe fn load_both_at(first: *const Word, [one, other]: [i64; 2]) ->
             "vmovhps {both}, {both}, qword ptr [{first} + 8 * {other}]",
             both = out(xmm_reg) both,
             first = in(reg) first,
-            one = in(reg) one,
-            other = in(reg) other,
+            one = in(reg) indices[0],
+            other = in(reg) indices[1],
             options(nostack, preserves_flags)
         );
     }

@@ -171,8 +171,8 @@ const AVX512: &[Replacement] = &[
 ];
 
 const LOADS: &[Replacement] = &[
-    replace("the first word of a pair twice", "other = in(reg) other", "other = in(reg) one"),
-    replace("the second word of a pair twice", "one = in(reg) one", "one = in(reg) other"),
+    replace("the first word of a pair twice", "indices[1]", "indices[0]"),
+    replace("the second word of a pair twice", "indices[0]", "indices[1]"),
     replace("AVX-512: a gather leaves out the last lane", "0xff", "0x7f"),
     replace("AVX-512: a gather leaves out the first lane", "0xff", "0xfe"),
 ];
