@@ -82,6 +82,15 @@ fn a_sweep_reaches_what_expired_in_a_pause<G: Subject>() {
     }
 }
 
+/// A lookup whose first copy has expired looks for another one, but nothing has disturbed it.
+#[cfg(feature = "stats")]
+#[test]
+fn a_copy_that_has_expired_causes_no_retry() {
+    let filter = after_a_pause::<guira::kind::Fixed>(100_000);
+    (0..100_000).for_each(|key| _ = filter.contains(&key));
+    assert_eq!(filter.stats().lookup_retries, 0);
+}
+
 /// Where writes come too seldom to sweep, generations begin late: nothing is forgotten early, no
 /// write sweeps more than it may, and a `tick` makes up for all of it.
 fn a_generation_waits_for_its_sweep<G: Subject>() {

@@ -158,11 +158,12 @@ impl FixedTable<Aged> {
         let [first, second] = buckets;
         // SAFETY: the caller promises it.
         unsafe { self.try_visible::<L>(probe, key, buckets) }
-            .unwrap_or_else(|()| self.is_visible_again::<L>(key, first, second))
+            .unwrap_or_else(|found| self.is_visible_again::<L>(key, first, second, found))
     }
 
-    /// The first round of [`is_visible`](Self::is_visible). Fails if the version or the generation
-    /// changed, or if the first copy has expired: another one may be visible.
+    /// The first round of [`is_visible`](Self::is_visible). Fails if it missed while the version or
+    /// the generation changed, or if the first copy has expired, so that another one may be
+    /// visible. Then returns whether a copy was found.
     ///
     /// # Safety
     /// As for [`read_in`](Self::read_in).
@@ -173,7 +174,7 @@ impl FixedTable<Aged> {
         probe: &KeyProbe,
         key: u32,
         buckets: [u32; 2],
-    ) -> Result<bool, ()> {
+    ) -> Result<bool, bool> {
         let stripe = self.stripes.of(Fingerprint::new(key));
         let now = self.clock.generation();
         // SAFETY: the caller promises it.
@@ -182,7 +183,7 @@ impl FixedTable<Aged> {
         let is_visible = self.clock.shows(now, slot);
         let is_miss = unchanged & self.clock.validate(now);
         // One branch, which is almost always taken, for hits and misses alike.
-        if select_unpredictable(found, is_visible, is_miss) { Ok(found) } else { Err(()) }
+        if select_unpredictable(found, is_visible, is_miss) { Ok(found) } else { Err(found) }
     }
 
     /// The rest of `is_visible`, if its first round has no answer.
@@ -190,8 +191,17 @@ impl FixedTable<Aged> {
     /// Each argument is passed in a register, as in `full_probe`.
     #[cold]
     #[inline(never)]
-    fn is_visible_again<L: BucketLayout>(&self, key: u32, first: u32, second: u32) -> bool {
-        self.counters.lookup_retried();
+    fn is_visible_again<L: BucketLayout>(
+        &self,
+        key: u32,
+        first: u32,
+        second: u32,
+        found: bool,
+    ) -> bool {
+        // To look for another copy is no retry.
+        if !found {
+            self.counters.lookup_retried();
+        }
         let fingerprint = Fingerprint::new(key << self.addressing.payload().value_bits());
         self.look_for_visible::<L>(&Pair { fingerprint, buckets: [first, second] })
     }
