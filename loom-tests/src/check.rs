@@ -8,20 +8,21 @@
 //! [`check_deep`] or [`check_shallow`], which fail without one.
 //!
 //! **Why two are enough, as a rule.** The races that the library argues are between one thread that
-//! stands between two of its steps, such as a lookup between its loads or an insert between its load
-//! and its change, and another one that acts meanwhile, or stands between two steps of its own. The
-//! way into the other thread is one preemption, and the way back is another one, unless the other
-//! thread has ended. An error needs more if a thread is disturbed twice and must not notice. That is
-//! known of the models of `check_deep`. This is no proof, but the mutants are evidence: each is
-//! killed within these bounds, unless its entry says why it may survive.
+//! stands between two of its steps, such as a lookup between its loads or an insert between its
+//! load and its change, and another one that acts meanwhile, or stands between two steps of its
+//! own. The way into the other thread is one preemption, and the way back is another one, unless
+//! the other thread has ended. An error needs more if a thread is disturbed twice and must not
+//! notice. That is known of the models of `check_deep`. This is no proof, but the mutants are
+//! evidence: each is killed within these bounds, unless its entry says why it may survive.
 //!
 //! **Clones and snapshots need no third preemption**, as far as their known faults go. Of the 49
-//! mutants that `cargo xtask ordering-mutants --only clone --only copy- --only snapshot` selects, 44
-//! die with one preemption, those of the missing pause and of locks that are released early among
-//! them. Two are needed for the other five: a generation of before the words (`copy-early-now`,
-//! `clone-early-now`, `split-clone-early-now`) or of the end of the call (`copy-late-now`), and
-//! ghosts that are counted after the locks were released (`split-clone-late-ghosts`). There, one
-//! thread has to change the words and the clock within the window of the other.
+//! mutants that `cargo xtask ordering-mutants --only clone --only copy- --only snapshot` selects,
+//! 44 die with one preemption, those of the missing pause and of locks that are released early
+//! among them. Two are needed for the other five: a generation of before the words
+//! (`copy-early-now`, `clone-early-now`, `split-clone-early-now`) or of the end of the call
+//! (`copy-late-now`), and ghosts that are counted after the locks were released
+//! (`split-clone-late-ghosts`). There, one thread has to change the words and the clock within the
+//! window of the other.
 
 use std::{
     collections::BTreeSet,

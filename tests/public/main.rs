@@ -8,8 +8,8 @@
 //!
 //! - `cargo test --test public`: on real threads.
 //! - `RUSTFLAGS="--cfg shuttle" cargo test --release --test public`: under shuttle.
-//! - `RUSTFLAGS="--cfg guira_steps" cargo test --release --test public`: also with threads that stop
-//!   or panic in each method (see `halts`).
+//! - `RUSTFLAGS="--cfg guira_steps" cargo test --release --test public`: also with threads that
+//!   stop or panic in each method (see `halts`).
 
 mod calls;
 #[path = "../common/mod.rs"]

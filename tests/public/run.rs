@@ -39,8 +39,8 @@ const PROGRAMS: u64 = if cfg!(shuttle) { 150 } else { 400 };
 /// Schedules of each program: under shuttle, or one of real threads.
 const SCHEDULES: usize = if cfg!(shuttle) { 20 } else { 1 };
 
-/// The clocks, in nanoseconds, of filters of a fixed size and of those that grow, of each user. Only
-/// [`Kind::pass`] moves them.
+/// The clocks, in nanoseconds, of filters of a fixed size and of those that grow, of each user.
+/// Only [`Kind::pass`] moves them.
 static CLOCKS: [[AtomicU64; 2]; 2] = [const { [const { AtomicU64::new(0) }; 2] }; 2];
 
 /// How the filters of some programs are made.

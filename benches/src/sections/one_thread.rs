@@ -48,7 +48,7 @@ impl Section for OneThread {
                     self.with_room(&filter, &floors, items / 2 + round * STEP);
                 }
                 insert_batch(&filter, Keys::new(0), items / 2..items * NEARLY_FULL / 100);
-                self.lookups(bench, "lookup", &floors, items * NEARLY_FULL / 100, &filter);
+                self.lookups(bench, &floors, items * NEARLY_FULL / 100, &filter);
             } else {
                 insert_batch(&filter, Keys::new(0), 0..items * NEARLY_FULL / 100);
             }
@@ -98,10 +98,9 @@ fn p(floors: &Floors, keys: &[u64]) -> f64 {
 
 /// Nanoseconds of R per key.
 fn r(floors: &Floors, keys: &[u64]) -> f64 {
-    let mut clock = Clock::default();
     // One call, since the window of a call begins empty.
     median((0..3).map(|_| {
-        clock = Clock::default();
+        let mut clock = Clock::default();
         clock.time(keys, |keys| floors.rolling(keys));
         clock.per_key()
     }))
@@ -120,20 +119,13 @@ impl OneThread {
     }
 
     /// Looks up items of a filter with this many of them.
-    fn lookups(
-        &mut self,
-        bench: &Bench,
-        name: &str,
-        floors: &Floors,
-        items: u64,
-        filter: &CuckooFilter,
-    ) {
+    fn lookups(&mut self, bench: &Bench, floors: &Floors, items: u64, filter: &CuckooFilter) {
         for (present, targets) in targets(bench, items) {
             let single = lookup_single(filter, &targets).0.per_key();
-            let row = format!("{name}, single, {present} % present");
+            let row = format!("lookup, single, {present} % present");
             self.by_p.note(row, single, p(floors, &targets));
             let batch = lookup_batch(filter, &targets).0.per_key();
-            let row = format!("{name}, batch, {present} % present");
+            let row = format!("lookup, batch, {present} % present");
             self.by_r.note(row, batch, r(floors, &targets));
         }
     }

@@ -23,7 +23,8 @@ macro_rules! around {
                 max_copies: Option<NonZero<u8>>,
             ) -> Self {
                 table.set_clock(clock);
-                Self::of_model(FixedEngine::new(table, layout, 1, false, max_copies, Kernel::Scalar))
+                let kernel = Kernel::Scalar;
+                Self::of_model(FixedEngine::new(table, layout, 1, false, max_copies, kernel))
             }
 
             /// The table.

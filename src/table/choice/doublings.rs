@@ -48,11 +48,11 @@ fn growth_of_rate(layout: Layout, doublings: f64) -> f64 {
 
 /// Upper bound of the number of ghosts per item, if no item was removed.
 ///
-/// The first doubling beyond the longest tail splits `2^-tail` of the slots in vain, and each
-/// further one nearly as many more. In the simulation it was 0.71 to 0.75 of that per doubling,
-/// and with 5 slots, which have the shortest tails without values, up to 0.86. Ghosts also make the
-/// table grow, and then become more themselves: with tails of 3 bits it was 1.4 after 10 doublings,
-/// and 2.0 after 14.
+/// The first doubling beyond the longest tail copies `2^-tail` of the slots to both buckets, and
+/// each further one nearly as many more. In the simulation it was 0.71 to 0.75 of that per
+/// doubling, and with 5 slots, which have the shortest tails without values, up to 0.86. Ghosts
+/// also make the table grow, and then become more themselves: with tails of 3 bits it was 1.4 after
+/// 10 doublings, and 2.0 after 14.
 pub(super) fn ghosts_per_item(layout: Layout, doublings: f64) -> f64 {
     let (past, per_slot) = past_tails(layout, doublings);
     let share = past * per_slot;

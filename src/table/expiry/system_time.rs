@@ -5,11 +5,12 @@
 //! write read a clock, it would cost nothing, but nobody would know when the others came: after a
 //! pause, the filter would have to remember what is long due for another time to live.
 
-/// Largest time by which the clock lags behind, in nanoseconds. One processor moves the coarse clock
-/// at each of its ticks, at least 100 times in a second, by whole ticks: up to one more stays out.
-/// Since Linux 5.18, another processor does so at the fifth tick at which it finds the clock
-/// unmoved, so after six. These are seven ticks, and this is a little more. `docs/expiry.md` says
-/// when that does not hold. The same on all systems, since a snapshot may be loaded on another one.
+/// Largest time by which the clock lags behind, in nanoseconds. One processor moves the coarse
+/// clock at each of its ticks, at least 100 times in a second, by whole ticks: the rest, less than
+/// one, stays out. Since Linux 5.18, another processor does so at the fifth tick at which it finds
+/// the clock unmoved, so after six. These are seven ticks, and this is a little more.
+/// `docs/expiry.md` says when that does not hold. The same on all systems, since a snapshot may be
+/// loaded on another one.
 pub(crate) const MAX_LAG: u64 = 72_000_000;
 
 /// Nanoseconds since some time before the first call.

@@ -73,8 +73,8 @@ impl KeyProbe {
     }
 }
 
-/// What ends with the slot that has the lowest bit of a byte of two words. A byte beyond them stands
-/// for no slot.
+/// What ends with the slot that has the lowest bit of a byte of two words. A byte beyond them
+/// stands for no slot.
 #[inline]
 fn slot_at<L: BucketLayout>(words: [u64; 2], byte: usize) -> u32 {
     let shifts = const { &L::LANES.shifts() };

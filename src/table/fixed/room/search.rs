@@ -14,7 +14,7 @@ use crate::{
 /// Largest number of buckets whose fingerprints are followed to their alternate buckets (Fan et al.
 /// 2014 give up after 500 relocations). Few under loom, so that a few steps show that a table is
 /// full.
-pub(super) const MAX_EXPANDED: usize = if cfg!(loom) { 4 } else { 500 };
+const MAX_EXPANDED: usize = if cfg!(loom) { 4 } else { 500 };
 /// Largest number of places in the set of visited buckets: twice as many as buckets in it.
 const MAX_PLACES: usize = (2 * MAX_EXPANDED).next_power_of_two();
 /// Number of visited buckets after which a search in a large table starts to deduplicate. Few

@@ -19,7 +19,8 @@ pub(super) const FAULTS: &[Fault] = &[
         "lookup-words-twice",
         "the words are read again instead of the version",
         Instead(
-            "(words, words.values() == unsafe { <[u64; 2]>::load(self.buckets.as_slice(), buckets) })",
+            "(words, words.values()
+                 == unsafe { <[u64; 2]>::load(self.buckets.as_slice(), buckets) })",
         ),
     ),
     fault(
