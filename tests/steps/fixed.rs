@@ -203,10 +203,11 @@ fn an_insert_takes_a_slot_that_becomes_empty_during_its_search() {
     };
     let (scene, pair) = full_scene();
     let all = steps(|| assert_eq!(scene.table.insert::<L>(pair), Err(InsertError::Full)));
-    // Both words are read five times: for the first attempt, the limit on copies, the search, the
-    // last attempt, and the limit again.
-    assert_eq!(all, [Step::Load; 10]);
-    let last_attempt = 6;
+    assert!(all.iter().all(|&step| step == Step::Load), "nothing moves: {all:?}");
+    // Both words are read for the first attempt, for the limit on copies, again and again by the
+    // searches, for the last attempt, and for the limit again.
+    let last_attempt = all.len() - 4;
+    assert!(last_attempt >= 6, "there is a search: {all:?}");
     for number in 0..=last_attempt {
         let (scene, pair) = full_scene();
         let (table, leaving) = (scene.table.clone(), scene.known[0].item);
