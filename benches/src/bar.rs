@@ -1,5 +1,7 @@
 //! Bars: a target, the measured figure, and the verdict.
 
+use guira_harness::table::Table;
+
 use self::Target::{AtLeast, AtMost, Nothing};
 
 /// The value that a figure has to reach, and the side of it on which the figure has to be.
@@ -29,15 +31,6 @@ impl Bar {
         Self { name: name.into(), target, measured, unit, note: String::new() }
     }
 
-    /// Adds to the note whether the figure reaches a more ambitious target too.
-    pub fn goal(self, goal: Target) -> Self {
-        let goal = Self { target: goal, ..self.clone() };
-        let separator = if self.note.is_empty() { "" } else { "; " };
-        let text = goal.target_in_words();
-        let text = text.trim_start_matches(['≤', '≥', ' ']);
-        Self { note: format!("goal {text}: {}{separator}{}", goal.verdict(), self.note), ..self }
-    }
-
     pub fn note(self, note: impl Into<String>) -> Self {
         Self { note: note.into(), ..self }
     }
@@ -61,8 +54,15 @@ impl Bar {
         if reached { "reached" } else { "missed" }
     }
 
+    /// Returns the table of some bars.
+    pub fn table<'a>(bars: impl IntoIterator<Item = &'a Self>) -> Table {
+        let mut table = Table::new("bars", &["operation", "bar", "measured", "verdict", "how"]);
+        bars.into_iter().for_each(|bar| table.push(bar.row()));
+        table
+    }
+
     /// Returns the cells of its row.
-    pub fn row(&self) -> Vec<String> {
+    fn row(&self) -> Vec<String> {
         let (measured, note) = if self.measured.is_nan() {
             ("–".into(), String::new())
         } else {
@@ -84,14 +84,6 @@ mod tests {
         assert_eq!(Bar::new("", AtLeast(0.95), 1.0, "").verdict(), "reached");
         assert_eq!(Bar::new("", AtLeast(0.95), f64::NAN, "").verdict(), "not measured");
         assert_eq!(Bar::new("", Nothing, 1.0, "F").verdict(), "");
-    }
-
-    #[test]
-    fn a_goal_is_judged_by_itself() {
-        let bar = Bar::new("", AtMost(8.0), 7.0, "F").note("x").goal(AtMost(6.0));
-        assert_eq!(bar.row()[1..], ["≤ 8 F", "7.00 F", "reached", "goal 6 F: missed; x"]);
-        let bar = Bar::new("", AtLeast(0.95), 1.2, "F").goal(AtLeast(1.15));
-        assert_eq!(bar.note, "goal 1.15 F: reached");
     }
 
     #[test]

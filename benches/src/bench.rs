@@ -28,6 +28,8 @@ pub trait Section: Send {
 #[derive(Default)]
 pub struct Results {
     pub bars: Vec<Bar>,
+    /// The section of each bar.
+    bar_sections: Vec<String>,
     /// Each with its heading.
     pub tables: Vec<(&'static str, Table)>,
     pub charts: Vec<Chart>,
@@ -47,6 +49,17 @@ impl Results {
             (_, true) => ExitCode::FAILURE,
             _ => ExitCode::SUCCESS,
         }
+    }
+
+    /// Says that all bars since the last section belong to this one.
+    pub fn end_section(&mut self, name: &str) {
+        self.bar_sections.resize(self.bars.len(), name.to_owned());
+    }
+
+    /// Returns the table of the bars of one section.
+    pub fn bars_of(&self, section: &str) -> Table {
+        let bars = self.bars.iter().zip(&self.bar_sections);
+        Bar::table(bars.filter(|(_, of)| *of == section).map(|(bar, _)| bar))
     }
 
     /// Notes how a section ended.

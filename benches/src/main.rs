@@ -12,6 +12,7 @@ mod memory;
 mod options;
 mod output;
 mod peers;
+mod publish;
 mod rounds;
 mod sections;
 mod span;
@@ -58,6 +59,9 @@ fn main() -> Result<ExitCode> {
     let output = Output::new(&options)?;
     let results = run(&options, &output)?;
     output.finish(&results);
+    if options.publish {
+        output.publish(&results)?;
+    }
     Ok(results.exit_code())
 }
 
@@ -108,4 +112,5 @@ fn run_section(&(name, _, new): &Entry, bench: &Bench, results: &mut Results) {
     if let Outcome::Crashed(message) = stop::guard(|| part.report(results)) {
         results.note(name, Outcome::Crashed(message));
     }
+    results.end_section(name);
 }

@@ -41,6 +41,9 @@ pub struct Options {
     /// --list.
     #[arg(long, value_name = "NAME")]
     pub only: Vec<String>,
+    /// Writes the figures into BENCHMARKS.md and README.md, too.
+    #[arg(long, conflicts_with_all = ["quick", "only", "grow"])]
+    pub publish: bool,
     /// Prints the names of the sections and of the compared crates.
     #[arg(long)]
     pub list: bool,

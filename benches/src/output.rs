@@ -1,21 +1,25 @@
 //! Writes the report: `report.md`, a CSV file for each table and plot, and the plots as SVG.
 
-use std::{fs, path::PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context, Result};
 use guira_harness::{machine, report::Report, table::Table};
 
-use crate::{bench::Results, options::Options};
+use crate::{bar::Bar, bench::Results, options::Options, publish::publish};
 
 /// Meaning of the figures, for readers who have only the report.
 const TERMS: &str = "\
-F is two random cache lines per key, prefetched in windows of 32, from memory of the same size on \
-the same kind of pages, measured right before and after each figure. R is one locked instruction \
-on one random line per key, without prefetching. Figures are medians of several rounds. Threads \
-are pinned. All filters get the same random 64-bit keys, and memory on huge pages; in the large \
-tables an exact set gets a sixteenth of the keys. A write removes the oldest of the thread's own \
-keys or inserts a new one, alternately. Latencies include the cost of reading the clock and, with \
-more threads than cores, the wait for a core.";
+R reads two random cache lines per key, prefetched in a window of 32 keys that rolls. P is a \
+lookup without protocol, one key at a time: a mixer, a fingerprint, both buckets, two loads, one \
+comparison. Both are measured beside each figure, in memory of the same size on the same kind of \
+pages. Figures are medians of several rounds. Threads are pinned. All filters get the same random \
+64-bit keys, and memory on huge pages; in the large tables an exact set gets a sixteenth of the \
+keys. A write removes the oldest of the thread's own keys or inserts a new one, alternately. \
+Latencies include the cost of reading the clock and, with more threads than cores, the wait for a \
+core.";
 
 /// Where the report goes, and what every copy of it says.
 pub struct Output {
@@ -60,6 +64,11 @@ impl Output {
         Ok(())
     }
 
+    /// Writes the figures into `BENCHMARKS.md` and `README.md`.
+    pub fn publish(&self, results: &Results) -> Result<()> {
+        publish(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."), &self.facts, results)
+    }
+
     /// Prints the tables that a reader wants first, what is missing, and where the report is.
     pub fn finish(&self, results: &Results) {
         let first = results.tables.iter().filter(|(_, table)| table.name == "comparison");
@@ -78,7 +87,5 @@ impl Output {
 }
 
 fn bars(results: &Results) -> (&'static str, Table) {
-    let mut bars = Table::new("bars", &["operation", "bar", "measured", "verdict", "how"]);
-    results.bars.iter().for_each(|bar| bars.push(bar.row()));
-    ("Bars", bars)
+    ("Bars", Bar::table(&results.bars))
 }

@@ -23,9 +23,13 @@ const SEMI_SORTED: [(Layout, Layout); 3] = [
 ];
 
 /// What is compared, and the largest multiple of the plain layout's time that reaches the target.
-const SEMI_SORTED_BARS: [(&str, f64); 4] = [
-    ("lookup, 0 % present, batch", 1.05),
-    ("lookup, 100 % present, batch", 1.3),
+const SEMI_SORTED_BARS: [(&str, f64); 8] = [
+    ("lookup, 0 % present, single", 1.25),
+    ("lookup, 50 % present, single", 1.25),
+    ("lookup, 100 % present, single", 1.25),
+    ("lookup, 0 % present, batch", 1.15),
+    ("lookup, 50 % present, batch", 1.15),
+    ("lookup, 100 % present, batch", 1.15),
     ("insert, empty to capacity, batch", 1.5),
     ("remove, batch", 1.5),
 ];

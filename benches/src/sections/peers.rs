@@ -73,6 +73,7 @@ impl Section for Peers {
     }
 
     fn report(&self, results: &mut Results) {
+        results.tables.push(("In memory, by one thread", self.brief()));
         results.tables.push(("Comparison with other crates", self.comparison()));
         self.add_charts(results);
     }
@@ -157,6 +158,27 @@ impl Peers {
         table
     }
 
+    /// What a reader compares first: tables in memory, by one thread.
+    fn brief(&self) -> Table {
+        const HEAD: [&str; 6] = [
+            "crate",
+            "insert, ns",
+            "lookup, present / absent, ns",
+            "remove, ns",
+            "bits per item",
+            "false positives, %",
+        ];
+        let mut table = Table::new("brief", &HEAD);
+        for (.., row) in self.measured().filter(|it| is_shown(it.0)) {
+            let figure = |what| short(self.figure(&row, SIZES[1], what));
+            let [present, absent] = ["lookup, 100 % present", "lookup, 0 % present"].map(figure);
+            let [insert, remove, bits, rate] =
+                ["insert", "remove", "bits per item", "false positives, %"].map(figure);
+            table.push(vec![row, insert, format!("{present} / {absent}"), remove, bits, rate]);
+        }
+        table
+    }
+
     fn add_charts(&self, results: &mut Results) {
         let mut lookups = Chart::new("lookups-by-presence", "Lookups by presence, one thread")
             .x("present keys (%)")
@@ -165,8 +187,6 @@ impl Peers {
             .x("load (% of the items)")
             .y("time per insert (ns)")
             .log_y();
-        // Locked filters are for several threads; guira's kernels differ only in lookups.
-        let is_shown = |peer: &Candidate| peer.writes != peers::LOCKED && peer.kernel.is_none();
         for (peer, batches, row) in self.measured().filter(|it| is_shown(it.0)) {
             let look = if batches { peer.look.variant() } else { peer.look };
             let figure = |what: String| self.figure(&row, SIZES[1], &what);
@@ -201,6 +221,18 @@ impl Peers {
         }
         results.charts.extend([lookups, inserts, latencies]);
     }
+}
+
+/// Returns whether a crate is in the plots and in the brief table. Locked filters are for several
+/// threads, and guira's kernels differ only in lookups.
+fn is_shown(peer: &Candidate) -> bool {
+    peer.writes != peers::LOCKED && peer.kernel.is_none()
+}
+
+/// Formats a figure with three digits, or more before the point.
+fn short(figure: f64) -> String {
+    let before_point = if figure > 0.0 { figure.log10().floor() as i32 + 1 } else { 1 };
+    cell(Some(figure), (3 - before_point).clamp(0, 4) as usize)
 }
 
 /// Inserts all keys of the population.
