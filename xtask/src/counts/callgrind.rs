@@ -11,13 +11,6 @@ use anyhow::{Context, Result, ensure};
 /// The function in which callgrind counts.
 const MEASURED: &str = "guira_counts::measured";
 
-/// One codegen unit each: what is inlined must not depend on how unrelated code divides the crate
-/// into units.
-const PROFILE: [&str; 2] = [
-    "profile.release.package.guira.codegen-units=1",
-    "profile.release.package.guira-counts.codegen-units=1",
-];
-
 /// Makes glibc copy and zero memory in the same way on every processor, with SSE2.
 const GLIBC: &str =
     "glibc.cpu.hwcaps=-AVX2,-AVX2_Usable,-AVX_Fast_Unaligned_Load,-ERMS,-FSRM,-SSSE3";
@@ -54,7 +47,6 @@ pub(super) fn count(root: &Path, toolchain: &str) -> Result<Vec<(String, f64)>> 
     let totals = folder.join("totals");
     let output = Command::new("rustup")
         .args(["run", toolchain, "cargo", "run", "--quiet", "--release", "--package=guira-counts"])
-        .args(PROFILE.iter().flat_map(|setting| ["--config", setting]))
         .args(["--config", &runner(&totals)])
         .current_dir(root)
         .env("CARGO_ENCODED_RUSTFLAGS", "")
