@@ -697,7 +697,9 @@ guira_status guira_expiring_advance_to(guira_expiring *expiring, guira_clock_fn 
 // Frees what has expired in the next `buckets` buckets of those that were not swept in this
 // generation, or in all of them if there are fewer. (There are `slots / slots_per_bucket` of them:
 // see `guira_info`.) Never necessary: it spreads the work of `guira_expiring_advance` over the
-// generation. Writes the number of buckets that are left to `*left`, which may be null.
+// generation. Writes the number of buckets that are left to `*left`, which may be null. (If the
+// sweep of an earlier generation was still to be completed, or another call begins a generation at
+// that moment, a later call sweeps again.)
 guira_status guira_expiring_sweep(guira_expiring *expiring, uint64_t buckets, uint64_t *left);
 
 // Writes the present generation to `*generation`. A new set starts in some generation above 0.

@@ -11,6 +11,7 @@ on_both_engines! {
     a_pause_is_made_up_for_at_once,
     a_tick_sweeps_no_more_than_a_life,
     a_sweep_reaches_what_expired_in_a_pause,
+    a_sweep_begins_by_sweeping,
     a_generation_waits_for_its_sweep,
     what_comes_late_lives_as_long,
 }
@@ -79,6 +80,21 @@ fn a_sweep_reaches_what_expired_in_a_pause<G: Subject>() {
         let levels = if <G as Subject>::GROWS { filter.slots() / per_bucket } else { 0 };
         let occupied = filter.to_bytes().into_iter().filter(|&byte| byte != 0).count();
         assert!(occupied < levels + 400, "{occupied} bytes are not zero");
+    }
+}
+
+/// A call that finds the sweep of an earlier generation complete sweeps as many buckets of the
+/// present one as another call.
+fn a_sweep_begins_by_sweeping<G: Subject>() {
+    let swept = || {
+        let filter = after_a_pause::<G>(100_000);
+        while filter.sweep(100) > 0 {}
+        filter
+    };
+    let all = swept().sweep(0);
+    assert!(all > 10_000);
+    for buckets in [100, 1_024, 5_000] {
+        assert_eq!(swept().sweep(buckets), all - buckets);
     }
 }
 

@@ -38,7 +38,8 @@ impl<G: Growth, S> Filter<Expiring, G, S> {
 
     /// Frees what has expired in the next buckets that were not swept in this generation, at most
     /// `buckets` of them. Returns the number of buckets that are left. (If the sweep of an earlier
-    /// generation was still to be completed, that is its number, and a later call sweeps again.)
+    /// generation was still to be completed, that is its number, and a later call sweeps again. So
+    /// it does if another call begins a generation, or tries to, at that moment.)
     ///
     /// Never necessary: [`advance`](Self::advance) sweeps what is left, and an insert whose two
     /// buckets are full sweeps the one that it adds to. A sweep spreads the work, and makes room

@@ -50,7 +50,7 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     ///
     /// # Errors
     /// As [`insert`](Self::insert), and [`InsertError::InvalidLife`] for a longer life than the
-    /// window, for none, and for a time in a filter without a time to live.
+    /// window, for 0 generations, and for a time in a filter without a time to live.
     ///
     /// ```
     /// let seen = guira::ExpiringFilter::builder().capacity(1_000).window(5).build().unwrap();

@@ -84,7 +84,8 @@ impl<S: Space<Payload = Aged>> Table<S> {
     /// Sweeps the next buckets that were not swept in this generation. Returns the number of those
     /// that are left. If the sweep of an earlier generation is complete, goes on with that of this
     /// one: if it was complete before, or if `buckets` are enough for all of them. Otherwise a loop
-    /// until none is left might go on for ever.
+    /// until none is left might go on for ever. Does not go on while another call begins a
+    /// generation, or is about to: that call lets the sweep begin.
     pub fn sweep<L>(&self, buckets: u64) -> u64
     where
         S: Words<L>,
@@ -97,12 +98,15 @@ impl<S: Space<Payload = Aged>> Table<S> {
             let now = clock.now();
             let sweep = |now, bucket, end| S::sweep_bucket(self, now, bucket, end);
             let end = self.end_of_sweep();
-            let goes_on = rest >= self.space.buckets() || clock.is_swept(end);
+            let was_swept = clock.is_swept(end);
+            let goes_on = rest >= self.space.buckets() || was_swept;
             let mut left = clock.sweep_locked((now, end), chunk, sweep);
-            // Once, so that the call ends however fast generations begin.
+            // Once, so that the call begins no sweep after sweep, however fast generations begin.
             if left == 0 && goes_on && !has_begun {
                 has_begun = clock.begin_missed_sweep(|| self.end_of_next_sweep());
                 left = if has_begun { self.end_of_sweep() } else { 0 };
+                // Nothing was swept yet.
+                rest += if was_swept { chunk } else { 0 };
             }
             if rest == 0 || left == 0 {
                 return left;

@@ -104,6 +104,8 @@ impl<P: Payload> FixedTable<P> {
         relocations: &RelocationCount,
     ) -> bool {
         for step in search.moves::<L>() {
+            let alternate = self.addressing.alt_bucket(step.fingerprint, step.from);
+            debug_assert_eq!(step.to, alternate, "a path leads from bucket to alternate bucket");
             let incoming = incoming.filter(|_| pair.buckets.contains(&step.from));
             if !self.relocate::<L>(step, incoming) {
                 return false;

@@ -63,6 +63,7 @@ impl<P: Payload> Plan<P> for Near {
                 self.buckets.push(alternate);
             }
             self.expanded += 1;
+            debug_assert_eq!(self.buckets.len(), 2 + self.expanded * L::SLOTS as usize, "full");
         }
         if self.buckets.len() > read { Progress::Prefetched } else { Progress::Exhausted }
     }
