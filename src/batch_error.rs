@@ -49,6 +49,9 @@ enum List {
 /// search for room together, and one more.
 pub(crate) const MAX_BEGUN: usize = 17;
 
+/// Failures that the debug output shows.
+const MAX_SHOWN: usize = 8;
+
 /// Failures without memory of their own, so small that the error is not large.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Few {
@@ -215,12 +218,15 @@ impl Failures {
 #[expect(clippy::missing_fields_in_debug, reason = "the failures are the list")]
 impl fmt::Debug for InsertBatchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        /// The failures, as a list.
+        /// The first failures, as a list. All of a large batch would fill a log.
         struct Listed<'a>(&'a InsertBatchError);
 
         impl fmt::Debug for Listed<'_> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.debug_list().entries(self.0.failures()).finish()
+                let mut failures = self.0.failures();
+                let mut list = f.debug_list();
+                list.entries(failures.by_ref().take(MAX_SHOWN));
+                if failures.len() == 0 { list.finish() } else { list.finish_non_exhaustive() }
             }
         }
 
@@ -235,26 +241,23 @@ impl fmt::Debug for InsertBatchError {
 
 impl fmt::Display for InsertBatchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let count = |wanted| self.failures().filter(|&(_, reason)| reason == wanted).count();
-        let full = count(InsertError::Full);
-        let copies = count(InsertError::TooManyCopies);
         let (items, tried) = (self.failures().len(), self.tried);
         let of = if self.is_complete() { "the batch's" } else { "the batch's first" };
-        write!(
-            f,
-            "{items} of {of} {tried} items could not be inserted (filter full: {full}, too many \
-             copies: {copies}"
-        )?;
-        let rare = [
+        write!(f, "{items} of {of} {tried} items could not be inserted")?;
+        let reasons = [
+            ("filter full", InsertError::Full),
+            ("too many copies", InsertError::TooManyCopies),
             ("value too large", InsertError::ValueTooLarge),
             ("out of memory", InsertError::OutOfMemory),
             ("at `max_capacity`", InsertError::MaxCapacity),
             ("fully grown", InsertError::FullyGrown),
         ];
-        for (name, reason) in rare {
-            match count(reason) {
-                0 => {}
-                count => write!(f, ", {name}: {count}")?,
+        let mut separator = " (";
+        for (name, wanted) in reasons {
+            let count = self.failures().filter(|&(_, reason)| reason == wanted).count();
+            if count > 0 {
+                write!(f, "{separator}{name}: {count}")?;
+                separator = ", ";
             }
         }
         f.write_str(if self.is_complete() {
@@ -269,8 +272,24 @@ impl Error for InsertBatchError {}
 
 #[cfg(all(test, target_pointer_width = "64"))]
 mod tests {
-    use super::{Few, InsertBatchError, List, MAX_BEGUN};
+    use super::{Few, InsertBatchError, List, MAX_BEGUN, MAX_SHOWN};
     use crate::InsertError;
+
+    #[test]
+    fn the_text_counts_each_reason_and_the_debug_output_is_short() {
+        let failed = |len: usize| {
+            let mut failures = vec![(0, InsertError::Full); len];
+            failures[1].1 = InsertError::MaxCapacity;
+            InsertBatchError { list: List::Many(failures, true), added: 3, tried: len + 3 }
+        };
+        let text = "8 of the batch's 11 items could not be inserted (filter full: 7, at \
+                    `max_capacity`: 1): `failures` lists them";
+        assert_eq!(failed(8).to_string(), text);
+        let shown = |len| format!("{:?}", failed(len)).matches("(0, ").count();
+        assert_eq!([8, 9, 1_000].map(shown), [MAX_SHOWN; 3]);
+        assert!(format!("{:?}", failed(9)).contains("(0, Full), ..], added: 3, tried: 12, "));
+        assert!(format!("{:?}", failed(8)).contains("(0, Full)], added: 3, tried: 11, "));
+    }
 
     #[test]
     fn a_short_list_needs_no_memory_for_far_positions() {

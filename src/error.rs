@@ -83,8 +83,8 @@ impl fmt::Display for InsertError {
                  at most"
             }
             Self::InvalidLife => {
-                "an item lives for at least 1 generation and at most the filter's `window`: pass \
-                 such a life"
+                "the life is zero, longer than the `window`, or a time where the filter has no \
+                 time to live: pass another, or build the filter with a `ttl`"
             }
         })
     }
@@ -182,7 +182,10 @@ pub enum BuildError {
 impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Self::NoCapacity => f.write_str("the builder has no capacity: call `capacity`"),
+            Self::NoCapacity => f.write_str(
+                "the builder has no capacity: call `capacity`, or for items that expire `ttl` and \
+                 `inserts_per_second`",
+            ),
             Self::CapacityTooLarge { capacity, layout } => write!(
                 f,
                 "{capacity} items need more than 2^32 buckets of {layout:?}: deal them to several \
@@ -372,6 +375,9 @@ pub(crate) mod tests {
 
     #[test]
     fn errors_of_builders_say_what_to_do() {
+        for error in [BuildError::NoCapacity, BuildError::ZeroMaxCopies, BuildError::ZeroWriters] {
+            is_advice(&error);
+        }
         let layout = Layout::Plain4x16;
         says(
             &BuildError::CapacityTooLarge { capacity: 99, layout },

@@ -104,6 +104,7 @@
 //! buckets has room. (Its documentation names the exceptions: items with many copies, and growth.)
 //!
 //! - What overlapping calls may observe: [`Filter`](Filter#what-overlapping-calls-may-observe).
+//! - How to call it in async code: as it is, but for [what takes long](docs::saving#with-tokio).
 //! - How to keep a filter in step with a cache or a store: [`docs::caches`].
 //! - How it works: [`docs::design`].
 //! - What it does not do: [`docs::limits`].

@@ -78,6 +78,7 @@ impl<C: Contents, G: Growth, S> Filter<C, G, S> {
     /// ```
     /// assert!(guira::CuckooFilter::with_capacity(1_000_000).size_in_bytes() * 8 < 17_300_000);
     /// ```
+    #[doc(alias = "memory_usage")]
     #[must_use]
     pub fn size_in_bytes(&self) -> usize {
         self.engine.size_in_bytes() + self.size_in_bytes_beside_engine()

@@ -141,6 +141,7 @@ impl<C: Contents, G: Growth> Filter<C, G> {
     /// let bytes = guira::CuckooFilter::with_capacity(1_000).to_bytes();
     /// assert!(guira::CuckooFilter::loader().bytes(&bytes).unwrap().is_empty());
     /// ```
+    #[doc(alias = "load")]
     #[cfg(feature = "std")]
     pub fn loader() -> Loader<C, G> {
         Loader::new()

@@ -210,6 +210,7 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
     /// filter.insert_batch(&["udp", "tcp"]).unwrap();
     /// filter.insert_batch(0..900).unwrap();
     /// ```
+    #[doc(alias = "extend")]
     pub fn insert_batch<K: Key>(
         &self,
         keys: impl IntoIterator<Item = K>,

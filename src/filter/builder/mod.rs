@@ -264,8 +264,11 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     /// ```
     /// use std::hash::RandomState;
     ///
-    /// let builder = guira::CuckooFilter::builder().capacity(10).hasher(RandomState::new());
-    /// builder.build().unwrap().insert("keyed by SipHash").unwrap();
+    /// use guira::CuckooFilter;
+    ///
+    /// let builder = CuckooFilter::builder().capacity(10).hasher(RandomState::new());
+    /// let keyed: CuckooFilter<RandomState> = builder.build().unwrap();
+    /// keyed.insert("keyed by SipHash").unwrap();
     /// ```
     pub fn hasher<S2: BuildHasher>(self, hasher: S2) -> FilterBuilder<C, G, S2> {
         let Self { settings, seed, kind, .. } = self;

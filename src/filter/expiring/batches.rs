@@ -34,6 +34,7 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// let generation = seen.insert_batch(&["udp", "tcp"]).unwrap();
     /// assert!(seen.remove("tcp", generation));
     /// ```
+    #[doc(alias = "extend")]
     pub fn insert_batch<K: Key>(
         &self,
         keys: impl IntoIterator<Item = K>,

@@ -239,8 +239,8 @@ impl<G: Growth, S> FilterBuilder<Expiring, G, S> {
     ///
     /// A snapshot contains the time to live, and how far the generation has come. The time between
     /// two processes does not count. [`advance`](Filter::advance) takes an interval from the items
-    /// that are in the filter. [`tick_by`](Filter::tick_by) and [`advance_to`](Filter::advance_to)
-    /// do nothing.
+    /// that are in the filter, for example in [a test](crate::docs::expiry#tests-of-time).
+    /// [`tick_by`](Filter::tick_by) and [`advance_to`](Filter::advance_to) do nothing.
     ///
     /// ```
     /// use std::time::Duration;

@@ -16,17 +16,24 @@ pub use life::Life;
 /// Use it for duplicates in a stream, replayed nonces and tokens, and whatever else matters only
 /// for a while. Time passes in *generations*. With a [`ttl`](crate::FilterBuilder::ttl), the filter
 /// begins them itself; otherwise [`advance`](Filter::advance) does. All else is as in a
-/// [`CuckooFilter`](crate::CuckooFilter). An item takes 16.7 bits, at 0.19 % false positives.
-/// [`docs::expiry`](crate::docs::expiry) has recipes.
+/// [`CuckooFilter`](crate::CuckooFilter). An item takes 16.7 bits at 0.19 % false positives, 22.9
+/// bits at 0.0043 %, or 37.4 bits at 0.0000013 %. [`docs::expiry`](crate::docs::expiry) has
+/// recipes.
 ///
 /// ```
-/// let seen = guira::ExpiringFilter::builder().capacity(100_000).window(1).build().unwrap();
+/// # #[cfg(feature = "std")] {
+/// use std::time::Duration;
+///
+/// let builder = guira::ExpiringFilter::builder().ttl(Duration::from_secs(600));
+/// let seen = builder.inserts_per_second(500).build().unwrap();
 /// assert!(seen.insert_unique("nonce 17").unwrap().is_new());
-/// assert!(!seen.insert_unique("nonce 17").unwrap().is_new()); // a replay
-/// seen.advance();
-/// assert!(seen.contains("nonce 17"));
-/// seen.advance();
-/// assert!(!seen.contains("nonce 17"));
+/// assert!(!seen.insert_unique("nonce 17").unwrap().is_new()); // a replay, for ten minutes
+/// // A test does not wait for them:
+/// for _ in 0..=seen.window() {
+///     seen.advance();
+/// }
+/// assert!(seen.insert_unique("nonce 17").unwrap().is_new());
+/// # }
 /// ```
 ///
 /// # How long an item is found

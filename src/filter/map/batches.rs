@@ -36,6 +36,7 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
     /// assert_eq!(error.added(), 2);
     /// assert!(error.failures().eq([(1, InsertError::ValueTooLarge)]));
     /// ```
+    #[doc(alias = "extend")]
     #[track_caller]
     pub fn insert_batch<K: Key>(&self, keys: &[K], values: &[u16]) -> Result<(), InsertBatchError> {
         check_lengths(keys.len(), "values", values.len());

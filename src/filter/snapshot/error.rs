@@ -101,7 +101,7 @@ impl fmt::Display for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             // The source tells what went wrong.
-            Self::Io(_) => f.write_str("the snapshot could not be read"),
+            Self::Io(_) => f.write_str("the snapshot could not be read: check its file or reader"),
             Self::NotASnapshot => {
                 f.write_str("the bytes are not a snapshot of a filter: pass what was saved")
             }
@@ -134,7 +134,7 @@ impl fmt::Display for LoadError {
             ),
             Self::OtherHasher => f.write_str(
                 "the snapshot's items were hashed by another hasher or with another seed: pass \
-                 theirs to the loader",
+                 theirs to the loader's `hasher`, or its type to `seeded_hasher`",
             ),
             Self::LimitExceeded { needed, limit } => write!(
                 f,
@@ -185,12 +185,15 @@ impl From<io::Error> for LoadError {
 
 #[cfg(test)]
 mod tests {
+    use std::io::ErrorKind;
+
     use super::LoadError;
     use crate::error::tests::{is_advice, says};
 
     #[test]
     fn errors_of_loads_say_what_to_do() {
         for error in [
+            LoadError::Io(ErrorKind::NotFound.into()),
             LoadError::NotASnapshot,
             LoadError::DamagedHeader,
             LoadError::OtherHasher,

@@ -68,7 +68,7 @@ fn replace(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::
     let path = follow_links(path)?;
     let replaced = match fs::metadata(&path) {
         Ok(found) if found.is_file() => Some(found),
-        Ok(_) => return Err(invalid("not a file")),
+        Ok(_) => return Err(invalid("not a file: pass the path of a file")),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(error),
     };
@@ -139,7 +139,7 @@ impl Temporary {
     /// Creates a file in the folder of another one, with the permissions of the file that it will
     /// replace.
     fn create(beside: &Path, replaced: Option<&fs::Metadata>) -> io::Result<Self> {
-        let name = beside.file_name().ok_or_else(|| invalid("a path without a name"))?;
+        let name = beside.file_name().ok_or_else(|| invalid("a path without a name: add one"))?;
         let mut number = 0;
         while number < NAMES {
             let mut suffix = ArrayString::<MAX_SUFFIX>::new();

@@ -137,6 +137,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
     /// let filter = guira::CuckooFilter::with_capacity(1_000);
     /// assert_eq!(filter.to_bytes()[..8], *b"guira cf");
     /// ```
+    #[doc(alias = "export")]
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         self.try_to_bytes().expect("memory for a copy of the filter and for its bytes")

@@ -19,14 +19,16 @@ use crate::{
 const MAX_RESERVED: usize = 1 << 16;
 
 impl<C: Contents, G: Growth, S: BuildHasher> Serialize for Filter<C, G, S> {
-    /// Serializes the bytes of [`to_bytes`](Filter::to_bytes).
+    /// Serializes the bytes of [`to_bytes`](Filter::to_bytes). JSON writes each as a number, and
+    /// takes about three times as many.
     fn serialize<T: Serializer>(&self, serializer: T) -> Result<T::Ok, T::Error> {
         serializer.serialize_bytes(&self.try_to_bytes().map_err(ser::Error::custom)?)
     }
 }
 
 impl<'de, C: Contents, G: Growth, S: FromSeed> Deserialize<'de> for Filter<C, G, S> {
-    /// Loads a filter whose hasher was made from the filter's seed, as the default hasher is.
+    /// Loads a filter whose hasher was made from the filter's seed, as the default hasher is. For
+    /// others, serialize the bytes, and pass them and the hasher to a [`Loader`](crate::Loader).
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let load = |bytes: &[u8]| Filter::<C, G>::loader().seeded_hasher().bytes(bytes);
         deserializer.deserialize_byte_buf(Bytes(load))

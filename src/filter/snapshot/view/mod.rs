@@ -89,6 +89,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
     /// assert!(matches!(GrowingFilter::loader().view(&bytes[1..]), Err(LoadError::Unaligned)));
     /// # Ok::<(), LoadError>(())
     /// ```
+    #[doc(alias = "mmap")]
     pub fn view(mut self, bytes: &[u8]) -> Result<View<'_, C, G, S>, LoadError> {
         if !bytes.as_ptr().addr().is_multiple_of(size_of::<u64>()) {
             return Err(LoadError::Unaligned);
