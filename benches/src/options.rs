@@ -30,6 +30,7 @@ impl Mode {
 #[command(
     about = "Measures guira beside its memory floor and other crates, and writes target/bench/"
 )]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub struct Options {
     /// Small tables, one round, at most two minutes in all: to see that everything works.
     #[arg(long, conflicts_with = "full")]
