@@ -4,7 +4,7 @@
 use alloc::vec::Vec;
 use core::{cell::Cell, num::NonZero};
 
-use super::{Content, Engine, Lookups, bytes_of};
+use super::{Content, Engine, bytes_of};
 #[cfg(feature = "std")]
 use crate::filter::snapshot::{Form, LoadError, Saved, Words, field};
 #[cfg(guira_in_place)]
@@ -44,105 +44,106 @@ pub struct FixedEngine<P: Payload = Bare> {
     look_up: SingleLookup<P>,
 }
 
-impl<P: Content> Engine for FixedEngine<P>
-where
-    Self: Lookups,
-{
-    type Space = FixedSpace<P>;
+for_each_payload! { P:
+    impl Engine for FixedEngine<P> {
+        type Space = FixedSpace<P>;
 
-    const NAME: &'static str = P::NAMES[0];
+        const NAME: &'static str = P::NAMES[0];
 
-    of_the_table!(FixedTable<P>, with_layout);
+        of_the_table!(FixedTable<P>, with_layout);
 
-    fn build(settings: &Settings) -> Result<Self, BuildError> {
-        let (layout, buckets) = choose(settings)?;
-        let Settings { huge_pages, .. } = *settings;
-        let stripes = Stripes::count_for(buckets, settings.writers.and_then(NonZero::new));
-        // A first check before anything is allocated. It leaves out the clock, which is small.
-        settings.bytes_left(table_bytes(buckets, huge_pages, stripes), stripes)?;
-        let clock = settings.new_clock();
-        let addressing = Addressing::new(buckets, P::of(layout, clock));
-        let table = FixedTable::with_stripes(addressing, stripes, huge_pages);
-        let mut table = table.ok_or(BuildError::OutOfMemory { bytes: bytes_of(buckets) })?;
-        table.set_clock(clock);
-        settings.bytes_left(Some(table.size_in_bytes()), stripes)?;
-        // The builder demands a capacity.
-        let capacity = settings.capacity.unwrap_or(1);
-        let max_copies = effective_limit(layout, settings.max_copies);
-        let kernel = settings.kernel();
-        Ok(Self::new(table, layout, capacity, huge_pages, max_copies, kernel))
-    }
+        fn build(settings: &Settings) -> Result<Self, BuildError> {
+            let (layout, buckets) = choose(settings)?;
+            let Settings { huge_pages, .. } = *settings;
+            let stripes = Stripes::count_for(buckets, settings.writers.and_then(NonZero::new));
+            // A first check before anything is allocated. It leaves out the clock, which is small.
+            settings.bytes_left(table_bytes(buckets, huge_pages, stripes), stripes)?;
+            let clock = settings.new_clock();
+            let addressing = Addressing::new(buckets, P::of(layout, clock));
+            let table = FixedTable::with_stripes(addressing, stripes, huge_pages);
+            let mut table = table.ok_or(BuildError::OutOfMemory { bytes: bytes_of(buckets) })?;
+            table.set_clock(clock);
+            settings.bytes_left(Some(table.size_in_bytes()), stripes)?;
+            // The builder demands a capacity.
+            let capacity = settings.capacity.unwrap_or(1);
+            let max_copies = effective_limit(layout, settings.max_copies);
+            let kernel = settings.kernel();
+            Ok(Self::new(table, layout, capacity, huge_pages, max_copies, kernel))
+        }
 
-    fn try_clone(&self) -> Result<(Self, u64), BuildError> {
-        let copied = with_layout!(self.layout, L => self.table.try_clone::<L>(self.huge_pages));
-        let (table, occupied) = copied.ok_or_else(|| self.out_of_memory())?;
-        Ok((Self { table, ..*self }, occupied))
-    }
+        fn try_clone(&self) -> Result<(Self, u64), BuildError> {
+            let copied = with_layout!(self.layout, L => self.table.try_clone::<L>(self.huge_pages));
+            let (table, occupied) = copied.ok_or_else(|| self.out_of_memory())?;
+            Ok((Self { table, ..*self }, occupied))
+        }
 
-    fn buckets(&self) -> u64 {
-        self.table.addressing().buckets()
-    }
+        fn buckets(&self) -> u64 {
+            self.table.addressing().buckets()
+        }
 
-    fn capacity(&self) -> usize {
-        self.capacity
-    }
+        fn capacity(&self) -> usize {
+            self.capacity
+        }
 
-    fn false_positive_rate(&self) -> f64 {
-        rate_at_capacity(self.capacity, (self.layout, self.table.addressing().buckets()))
+        fn false_positive_rate(&self) -> f64 {
+            rate_at_capacity(self.capacity, (self.layout, self.table.addressing().buckets()))
+        }
     }
 }
 
-#[cfg(feature = "std")]
-impl<P: Content> Saved for FixedEngine<P> {
-    type Memory = StagedBuckets;
+for_each_payload! { P:
+    #[cfg(feature = "std")]
+    impl Saved for FixedEngine<P> {
+        type Memory = StagedBuckets;
 
-    fn form(&self) -> Form {
-        Form {
-            layout: self.layout,
-            words: self.table.addressing().buckets(),
-            capacity: self.capacity as u64,
-            max_copies: self.max_copies.map_or(0, |limit| limit.get().into()),
-            target: 0.0,
-            stripes: self.table.stripes(),
-            clock: self.table.clock().read(self.table.clock().now()),
-            grown: None,
-            sweep: None,
+        fn form(&self) -> Form {
+            Form {
+                layout: self.layout,
+                words: self.table.addressing().buckets(),
+                capacity: self.capacity as u64,
+                max_copies: self.max_copies.map_or(0, |limit| limit.get().into()),
+                target: 0.0,
+                stripes: self.table.stripes(),
+                clock: self.table.clock().read(self.table.clock().now()),
+                grown: None,
+                sweep: None,
+            }
         }
-    }
 
-    fn copy_words(&self) -> Option<(Form, Vec<u64>)> {
-        let (words, clock) = self.table.copy_words_with_clock()?;
-        Some((Form { clock, ..self.form() }, words))
-    }
-
-    fn words(&self) -> impl Words {
-        self.table.buckets()
-    }
-
-    fn check(form: &Form) -> Result<(), LoadError> {
-        let slots = 2 * u64::from(form.layout.slots_per_bucket());
-        field("copies", form.max_copies, form.max_copies < slots)
-    }
-
-    fn memory(form: &Form, at_once: bool, _reserve: bool) -> Option<StagedBuckets> {
-        if at_once {
-            StagedBuckets::at_once(form.words)
-        } else {
-            StagedBuckets::incremental(form.words)
+        fn copy_words(&self) -> Option<(Form, Vec<u64>)> {
+            let (words, clock) = self.table.copy_words_with_clock()?;
+            Some((Form { clock, ..self.form() }, words))
         }
-    }
 
-    fn restore(form: &Form, _occupied: u64, memory: StagedBuckets) -> Option<Self> {
-        let mut restored = Self::holding(form, memory.finish(), form.stripes)?;
-        with_layout!(form.layout, L => restored.table.start_clock::<L>(form.clock));
-        Some(restored)
-    }
+        fn words(&self) -> impl Words {
+            self.table.buckets()
+        }
 
-    #[cfg(guira_in_place)]
-    fn in_place(form: &Form, words: Borrowed, stripes: usize) -> Option<Self> {
-        let mut engine = Self::holding(form, Buckets::borrowed(words), stripes)?;
-        engine.table.set_clock(form.clock);
-        Some(engine)
+        fn check(form: &Form) -> Result<(), LoadError> {
+            let slots = 2 * u64::from(form.layout.slots_per_bucket());
+            field("copies", form.max_copies, form.max_copies < slots)
+        }
+
+        fn memory(form: &Form, at_once: bool, _reserve: bool) -> Option<StagedBuckets> {
+            if at_once {
+                StagedBuckets::at_once(form.words)
+            } else {
+                StagedBuckets::incremental(form.words)
+            }
+        }
+
+        fn restore(form: &Form, _occupied: u64, memory: StagedBuckets) -> Option<Self> {
+            let mut restored = Self::holding(form, memory.finish(), form.stripes)?;
+            with_layout!(form.layout, L => restored.table.start_clock::<L>(form.clock));
+            Some(restored)
+        }
+
+        #[cfg(guira_in_place)]
+        fn in_place(form: &Form, words: Borrowed, stripes: usize) -> Option<Self> {
+            let mut engine = Self::holding(form, Buckets::borrowed(words), stripes)?;
+            engine.table.set_clock(form.clock);
+            Some(engine)
+        }
     }
 }
 

@@ -81,6 +81,25 @@ macro_rules! of_the_table {
     };
 }
 
+/// Implements something for the engines of each payload, by the same text. Not by a generic
+/// implementation: every crate that uses one would compile it anew.
+macro_rules! for_each_payload {
+    ($payload:ident: $($implementation:tt)*) => {
+        const _: () = {
+            type $payload = crate::table::Bare;
+            $($implementation)*
+        };
+        const _: () = {
+            type $payload = crate::table::Valued;
+            $($implementation)*
+        };
+        const _: () = {
+            type $payload = crate::table::Aged;
+            $($implementation)*
+        };
+    };
+}
+
 mod expiring;
 mod fixed;
 mod map;

@@ -52,77 +52,76 @@ pub(super) fn capacity(layout: Layout, buckets: u64, limits: Limits) -> u64 {
     limits.items_in(buckets * u64::from(layout.slots_per_bucket()))
 }
 
-impl<P: Content> Engine for SplittingEngine<P>
-where
-    Self: Lookups,
-{
-    type Space = GrowingSpace<P>;
+for_each_payload! { P:
+    impl Engine for SplittingEngine<P> {
+        type Space = GrowingSpace<P>;
 
-    const NAME: &'static str = P::NAMES[1];
+        const NAME: &'static str = P::NAMES[1];
 
-    of_the_table!(GrowingTable<P>, with_growing_layout);
+        of_the_table!(GrowingTable<P>, with_growing_layout);
 
-    fn build(settings: &Settings) -> Result<Self, BuildError> {
-        let Settings { capacity, max_capacity, target, layout, value_bits, .. } = *settings;
-        let choice = choose(&Wanted { capacity, max_capacity, target, layout, value_bits })?;
-        let Choice { layout, first_buckets, max_buckets, target, .. } = choice;
-        let writers = settings.writers.and_then(NonZero::new);
-        let stripes = Stripes::count_for_growing(first_buckets, writers);
-        let limits = Limits { buckets: max_buckets, load: choice.load() };
-        // A first check before anything is allocated, without the small parts.
-        let bytes = bytes_of(first_buckets);
-        settings.bytes_left(Some(bytes), stripes)?;
-        let memory = (settings.reserve, settings.huge_pages);
-        let clock = settings.new_clock();
-        let table = with_growing_layout!(layout, L => {
-            GrowingTable::new::<L>(P::of(layout, clock), first_buckets, limits, stripes, memory)
-        });
-        let mut table = table.ok_or(BuildError::OutOfMemory { bytes })?;
-        table.set_clock(clock);
-        let limit = settings.bytes_left(Some(table.size_in_bytes()), stripes)?;
-        table.set_max_bytes(limit);
-        let max_copies = settings.max_copies.and_then(NonZero::new);
-        Ok(Self::new(table, layout, target, max_copies, settings.kernel()))
-    }
+        fn build(settings: &Settings) -> Result<Self, BuildError> {
+            let Settings { capacity, max_capacity, target, layout, value_bits, .. } = *settings;
+            let choice = choose(&Wanted { capacity, max_capacity, target, layout, value_bits })?;
+            let Choice { layout, first_buckets, max_buckets, target, .. } = choice;
+            let writers = settings.writers.and_then(NonZero::new);
+            let stripes = Stripes::count_for_growing(first_buckets, writers);
+            let limits = Limits { buckets: max_buckets, load: choice.load() };
+            // A first check before anything is allocated, without the small parts.
+            let bytes = bytes_of(first_buckets);
+            settings.bytes_left(Some(bytes), stripes)?;
+            let memory = (settings.reserve, settings.huge_pages);
+            let clock = settings.new_clock();
+            let table = with_growing_layout!(layout, L => {
+                GrowingTable::new::<L>(P::of(layout, clock), first_buckets, limits, stripes, memory)
+            });
+            let mut table = table.ok_or(BuildError::OutOfMemory { bytes })?;
+            table.set_clock(clock);
+            let limit = settings.bytes_left(Some(table.size_in_bytes()), stripes)?;
+            table.set_max_bytes(limit);
+            let max_copies = settings.max_copies.and_then(NonZero::new);
+            Ok(Self::new(table, layout, target, max_copies, settings.kernel()))
+        }
 
-    fn try_clone(&self) -> Result<(Self, u64), BuildError> {
-        let Self { layout, target, max_copies, kernel, .. } = *self;
-        let copied = with_growing_layout!(layout, L => self.table.try_clone::<L>());
-        let (table, items) = copied.ok_or_else(|| self.out_of_memory())?;
-        Ok((Self::new(table, layout, target, max_copies, kernel), items))
-    }
+        fn try_clone(&self) -> Result<(Self, u64), BuildError> {
+            let Self { layout, target, max_copies, kernel, .. } = *self;
+            let copied = with_growing_layout!(layout, L => self.table.try_clone::<L>());
+            let (table, items) = copied.ok_or_else(|| self.out_of_memory())?;
+            Ok((Self::new(table, layout, target, max_copies, kernel), items))
+        }
 
-    fn buckets(&self) -> u64 {
-        self.table.in_use()
-    }
+        fn buckets(&self) -> u64 {
+            self.table.in_use()
+        }
 
-    fn first(&self) -> (Layout, u64) {
-        (self.layout, self.table.growth().first())
-    }
+        fn first(&self) -> (Layout, u64) {
+            (self.layout, self.table.growth().first())
+        }
 
-    fn capacity(&self) -> usize {
-        capacity(self.layout, self.table.buckets(), self.table.limits()) as usize
-    }
+        fn capacity(&self) -> usize {
+            capacity(self.layout, self.table.buckets(), self.table.limits()) as usize
+        }
 
-    fn false_positive_rate(&self) -> f64 {
-        let first = self.table.growth().first();
-        rate(self.layout, doublings(first, self.table.buckets()))
-    }
+        fn false_positive_rate(&self) -> f64 {
+            let first = self.table.growth().first();
+            rate(self.layout, doublings(first, self.table.buckets()))
+        }
 
-    fn target(&self) -> f64 {
-        self.target
-    }
+        fn target(&self) -> f64 {
+            self.target
+        }
 
-    fn next_growth(&self) -> Option<usize> {
-        self.table.next_growth()
-    }
+        fn next_growth(&self) -> Option<usize> {
+            self.table.next_growth()
+        }
 
-    fn set_max_bytes(&self, max_bytes: usize) {
-        self.table.set_max_bytes(max_bytes);
-    }
+        fn set_max_bytes(&self, max_bytes: usize) {
+            self.table.set_max_bytes(max_bytes);
+        }
 
-    fn shrink(&mut self, steps: u64) -> Shrinking {
-        with_growing_layout!(self.layout, L => self.table.shrink::<L>(steps))
+        fn shrink(&mut self, steps: u64) -> Shrinking {
+            with_growing_layout!(self.layout, L => self.table.shrink::<L>(steps))
+        }
     }
 }
 
@@ -239,64 +238,63 @@ where
     }
 }
 
-/// The words are those of the table's image. [`Grown`] has the rest. What is pending, the inserts
-/// until the table next checks whether it must grow, follows from the number of items.
-#[cfg(feature = "std")]
-impl<P: Content> Saved for SplittingEngine<P>
-where
-    Self: Lookups,
-{
-    type Memory = ImageLoader<P>;
+// The words are those of the table's image. `Grown` has the rest. What is pending, the inserts until
+// the table next checks whether it must grow, follows from the number of items.
+for_each_payload! { P:
+    #[cfg(feature = "std")]
+    impl Saved for SplittingEngine<P> {
+        type Memory = ImageLoader<P>;
 
-    fn form(&self) -> Form {
-        // Each of several threads may have seen its own splits alone, and left the size behind.
-        self.table.advance_size();
-        self.form_of(self.table.grown(), self.table.words(), self.table.clock_state())
-    }
+        fn form(&self) -> Form {
+            // Each of several threads may have seen its own splits alone, and left the size behind.
+            self.table.advance_size();
+            self.form_of(self.table.grown(), self.table.words(), self.table.clock_state())
+        }
 
-    fn copy_words(&self) -> Option<(Form, Vec<u64>)> {
-        let (grown, clock, words) = self.table.copy_words()?;
-        Some((self.form_of(grown, words.len() as u64, clock), words))
-    }
+        fn copy_words(&self) -> Option<(Form, Vec<u64>)> {
+            let (grown, clock, words) = self.table.copy_words()?;
+            Some((self.form_of(grown, words.len() as u64, clock), words))
+        }
 
-    fn words(&self) -> impl Words {
-        &self.table
-    }
+        fn words(&self) -> impl Words {
+            &self.table
+        }
 
-    fn check(form: &Form) -> Result<(), LoadError> {
-        let Form { layout, target, .. } = *form;
-        let grown = form.grown.expect("the kind of a valid form");
-        let expected = capacity(layout, grown.buckets(), grown.limits);
-        field("capacity", form.capacity, form.capacity == expected)?;
-        field("target rate", target.to_bits(), target > 0.0 && target < 1.0)?;
-        let rate = rate(layout, doublings(grown.first, grown.limits.buckets));
-        // A later release may round differently.
-        field("target rate", target.to_bits(), rate <= target * (1.0 + 1e-9))
-    }
+        fn check(form: &Form) -> Result<(), LoadError> {
+            let Form { layout, target, .. } = *form;
+            let grown = form.grown.expect("the kind of a valid form");
+            let expected = capacity(layout, grown.buckets(), grown.limits);
+            field("capacity", form.capacity, form.capacity == expected)?;
+            field("target rate", target.to_bits(), target > 0.0 && target < 1.0)?;
+            let rate = rate(layout, doublings(grown.first, grown.limits.buckets));
+            // A later release may round differently.
+            field("target rate", target.to_bits(), rate <= target * (1.0 + 1e-9))
+        }
 
-    fn memory(form: &Form, _at_once: bool, reserve: bool) -> Option<ImageLoader<P>> {
-        let &Form { layout, words, stripes, clock, .. } = form;
-        let (grown, payload, memory) = (form.grown?, P::of(layout, clock), (reserve, true));
-        with_growing_layout!(layout, L => {
-            ImageLoader::new::<L>(payload, &grown, words, stripes, memory)
-        })
-    }
+        fn memory(form: &Form, _at_once: bool, reserve: bool) -> Option<ImageLoader<P>> {
+            let &Form { layout, words, stripes, clock, .. } = form;
+            let (grown, payload, memory) = (form.grown?, P::of(layout, clock), (reserve, true));
+            with_growing_layout!(layout, L => {
+                ImageLoader::new::<L>(payload, &grown, words, stripes, memory)
+            })
+        }
 
-    fn restore(form: &Form, occupied: u64, memory: ImageLoader<P>) -> Option<Self> {
-        let clock = form.clock.zip(form.sweep.as_ref());
-        let table = with_growing_layout!(form.layout, L => memory.finish::<L>(occupied, clock));
-        Some(Self::holding(form, table?))
-    }
+        fn restore(form: &Form, occupied: u64, memory: ImageLoader<P>) -> Option<Self> {
+            let clock = form.clock.zip(form.sweep.as_ref());
+            let table = with_growing_layout!(form.layout, L => memory.finish::<L>(occupied, clock));
+            Some(Self::holding(form, table?))
+        }
 
-    #[cfg(guira_in_place)]
-    fn in_place(form: &Form, words: Borrowed, stripes: usize) -> Option<Self> {
-        let &Form { layout, clock, .. } = form;
-        let (grown, payload) = (form.grown?, P::of(layout, clock));
-        let table = with_growing_layout!(layout, L => {
-            GrowingTable::in_place::<L>(payload, &grown, words, stripes)
-        });
-        let mut table = table?;
-        table.set_clock(clock);
-        Some(Self::holding(form, table))
+        #[cfg(guira_in_place)]
+        fn in_place(form: &Form, words: Borrowed, stripes: usize) -> Option<Self> {
+            let &Form { layout, clock, .. } = form;
+            let (grown, payload) = (form.grown?, P::of(layout, clock));
+            let table = with_growing_layout!(layout, L => {
+                GrowingTable::in_place::<L>(payload, &grown, words, stripes)
+            });
+            let mut table = table?;
+            table.set_clock(clock);
+            Some(Self::holding(form, table))
+        }
     }
 }

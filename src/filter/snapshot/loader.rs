@@ -11,7 +11,7 @@ use super::{
     LoadError,
     checksums::Checksums,
     header::{Header, HeaderBytes},
-    receive::{Checkpoint, Memory, Piece, Progress, Terms},
+    receive::{Checkpoint, Memory, Piece, Progress, ReadNext, Terms},
 };
 use crate::{
     Filter, FromSeed, StableHashBuilder,
@@ -147,7 +147,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
     pub fn bytes(mut self, mut bytes: &[u8]) -> Result<Filter<C, G, S>, LoadError> {
         let len = self.received() + bytes.len() as u64;
         self.terms = Terms { at_once: true, len: Some(len), ..self.terms };
-        self.receive_all(|buffer| bytes.read(buffer))?;
+        self.receive_all(&mut |buffer| bytes.read(buffer))?;
         match bytes.len() as u64 {
             0 => self.finish(),
             more => Err(LoadError::TrailingBytes { more }),
@@ -165,7 +165,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn reader(mut self, mut reader: impl Read) -> Result<Filter<C, G, S>, LoadError> {
-        self.receive_all(|buffer| reader.read(buffer))?;
+        self.receive_all(&mut |buffer| reader.read(buffer))?;
         self.finish()
     }
 
@@ -190,10 +190,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
     }
 
     /// Receives bytes up to the last one of the snapshot, or until there are no more.
-    fn receive_all(
-        &mut self,
-        mut read: impl FnMut(&mut [u8]) -> io::Result<usize>,
-    ) -> Result<(), LoadError> {
+    fn receive_all(&mut self, read: &mut ReadNext<'_>) -> Result<(), LoadError> {
         let mut read = |buffer: &mut [u8]| loop {
             match read(buffer) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -237,7 +234,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
             if attempt.loader.is_complete() {
                 return Err(LoadError::TrailingBytes { more: bytes.len() as u64 });
             }
-            let read = attempt.loader.receive(|buffer| bytes.read(buffer))?;
+            let read = attempt.loader.receive(&mut |buffer| bytes.read(buffer))?;
             debug_assert!(read > 0, "an incomplete piece has room");
         }
         attempt.succeed();

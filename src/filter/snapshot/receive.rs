@@ -66,6 +66,11 @@ pub(super) struct Progress {
     census: Census,
 }
 
+/// Writes the next bytes to the front of a buffer, and returns their number.
+///
+/// Not a type parameter: loaders would be compiled for each reader.
+pub(super) type ReadNext<'a> = dyn FnMut(&mut [u8]) -> io::Result<usize> + 'a;
+
 /// Where the words of a filter go that arrives.
 pub(super) type Memory<C, G> = <<C as engine::Contents>::Engine<G> as Saved>::Memory;
 /// What is known of them.
@@ -167,10 +172,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
     ///
     /// # Errors
     /// After an error, the loader is useless unless it [goes back](Self::go_back).
-    pub(super) fn receive(
-        &mut self,
-        read: impl FnOnce(&mut [u8]) -> io::Result<usize>,
-    ) -> Result<usize, LoadError> {
+    pub(super) fn receive(&mut self, read: &mut ReadNext<'_>) -> Result<usize, LoadError> {
         let Progress { piece, filled, received, .. } = &mut self.progress;
         let more = match piece {
             Piece::Start | Piece::Header => {
