@@ -1,5 +1,5 @@
-//! The figures in `BENCHMARKS.md` and `README.md`: blocks that `--publish` replaces, so that no
-//! figure is copied by hand.
+//! The figures in `BENCHMARKS.md` and `README.md`: blocks and plots that `--publish` replaces, so
+//! that no figure is copied by hand.
 //!
 //! A block begins with the line `<!-- measured: NAME -->` and ends with `<!-- end -->`. NAME is
 //! `run` for the facts of the run, `bars of SECTION`, or the name of a table.
@@ -7,15 +7,18 @@
 use std::{fmt::Write, fs, path::Path};
 
 use anyhow::{Context, Result, bail, ensure};
+use guira_harness::plot::Chart;
 
 use crate::bench::Results;
 
 const BEGIN: &str = "<!-- measured: ";
 const BEGIN_ENDS: &str = " -->";
 const END: &str = "<!-- end -->";
+const PLOTS: &str = "benches/plots";
 const DOCUMENTS: [&str; 2] = ["BENCHMARKS.md", "README.md"];
 
-/// Replaces the blocks of both documents in the folder of the repository.
+/// Replaces the blocks of both documents in the folder of the repository, and the plots that it
+/// has.
 ///
 /// # Errors
 /// If the run is incomplete, or a block is not part of it. Then no document is changed.
@@ -30,7 +33,9 @@ pub fn publish(root: &Path, facts: &[(&str, String)], results: &Results) -> Resu
     for document in filled.into_iter().collect::<Result<Vec<_>>>()? {
         fs::write(&document.0, document.1)?;
     }
-    Ok(())
+    let plots = root.join(PLOTS);
+    let is_shown = |chart: &&Chart| plots.join(chart.name).with_extension("svg").exists();
+    results.charts.iter().filter(is_shown).try_for_each(|chart| chart.write_svg(&plots))
 }
 
 /// Returns the content of a block, or `None` if the run has none of this name.

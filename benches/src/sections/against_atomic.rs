@@ -115,7 +115,7 @@ fn workloads(
                 for _ in 0..bench.rounds {
                     let time = bench.time / 3;
                     let run = throughput(filter, &bench.cores, &population, threads, work, time);
-                    note(name.clone(), run.total);
+                    note(name.clone(), run);
                 }
             }
         }

@@ -10,6 +10,7 @@ mod in_cache;
 mod layouts;
 mod one_thread;
 mod peers;
+mod scaling;
 mod two_threads;
 
 use crate::bench::Section;
@@ -29,7 +30,7 @@ pub const SECTIONS: &[Entry] = &[
     ("in-l2", "a table of 200 KB: each kernel, against sbbf-rs", new::<in_cache::InCache<2>>),
     ("in-l3", "a table of 8 MiB: each kernel, against sbbf-rs", new::<in_cache::InCache<3>>),
     ("bursts", "bursts of 1 to 64 items against single calls", new::<bursts::Bursts>),
-    ("two-threads", "two threads against one", new::<two_threads::TwoThreads>),
+    ("scaling", "one thread to all cores, with a plot", new::<scaling::Scaling>),
     ("shared-stage", "two threads on one table, or one each", new::<two_threads::SharedStage>),
     ("beside", "a reader that must not miss, beside a writer", new::<two_threads::Beside>),
     ("atomic", "workloads of atomic-cuckoo-filter", new::<against_atomic::AgainstAtomic>),

@@ -331,7 +331,7 @@ fn share(
     }
     let [one, two] = [1, 2].map(|threads| {
         stop::point();
-        throughput(filter, &bench.cores, population, threads, Work::mix(50), bench.time).total
+        throughput(filter, &bench.cores, population, threads, Work::mix(50), bench.time)
     });
     figures.note(format!("{}: {TWO}", peer.name), two, one);
     for writers in 0..=MAX_WRITERS {

@@ -1,4 +1,4 @@
-//! Two pinned threads: against one, as a stage of a pipeline, and as a reader beside a writer.
+//! Two pinned threads: as a stage of a pipeline, and as a reader beside a writer.
 
 use std::hint::black_box;
 
@@ -12,54 +12,15 @@ use crate::{
     },
     bench::{Bench, Results, Section},
     rounds::{Readers, Rounds},
-    threads::{self, Population, Reading, Work, next_block, pace, throughput},
+    threads::{self, Population, Reading, next_block, pace},
 };
 
 /// Fills a filter up to this load in per cent, with the keys of this seed, split among threads.
-fn loaded(bytes: usize, load: u64, seed: u64, threads: usize) -> (CuckooFilter, Population) {
+pub fn loaded(bytes: usize, load: u64, seed: u64, threads: usize) -> (CuckooFilter, Population) {
     let filter = filter_of(Layout::Plain4x16, bytes);
     let population = Population::new(Keys::new(seed), filter.slots() as u64 * load / 100, threads);
     assert_eq!(population.fill(&filter), 0, "room at {load} % load");
     (filter, population)
-}
-
-/// What the threads do, and the multiple of one thread's speed that reaches the target.
-const WORKS: [(&str, Work, f64); 3] = [
-    ("two pinned threads, reads only, single", Work::mix(100), 1.95),
-    ("two pinned threads, reads only, batch", Work { batches: true, ..Work::mix(100) }, 1.95),
-    ("two pinned threads, inserts and removals at 80 %", Work::mix(0), 1.7),
-];
-
-/// Million operations per second of two threads, beside those of one before and after.
-#[derive(Default)]
-pub struct TwoThreads(Rounds);
-
-impl Section for TwoThreads {
-    fn measure(&mut self, bench: &Bench) {
-        let (filter, population) = loaded(bench.bytes, 80, 80, 2);
-        for (name, work, _) in WORKS {
-            bench.say(name);
-            let speed = |threads| {
-                let run = throughput(&filter, &bench.cores, &population, threads, work, bench.time);
-                assert_eq!(run.failures, 0, "a write failed");
-                run.total
-            };
-            for _ in 0..bench.rounds {
-                let before = speed(1);
-                let two = speed(2);
-                self.0.note(name, two, f64::midpoint(before, speed(1)));
-            }
-        }
-    }
-
-    fn report(&self, results: &mut Results) {
-        for (name, _, target) in WORKS {
-            let row = self.0.row(name);
-            let note = format!("one thread: {:.1} million operations per second", row.base);
-            let bar = Bar::new(name, AtLeast(target), row.times, "of one thread");
-            results.bars.push(bar.note(note));
-        }
-    }
 }
 
 /// Lookups of a burst.

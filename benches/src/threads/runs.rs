@@ -32,15 +32,6 @@ pub fn together<T: Send>(
     })
 }
 
-/// Figures of one run of several threads.
-#[derive(Clone, Copy, Debug)]
-pub struct Throughput {
-    /// Million operations per second of all threads together.
-    pub total: f64,
-    /// Writes that failed.
-    pub failures: u64,
-}
-
 /// The work of the threads of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Work {
@@ -59,7 +50,8 @@ impl Work {
     }
 }
 
-/// Runs pinned threads over the same span of time.
+/// Runs pinned threads over the same span of time. Returns million operations per second of all
+/// threads together.
 pub fn throughput(
     filter: &dyn Shared,
     cores: &Cores,
@@ -67,11 +59,9 @@ pub fn throughput(
     threads: usize,
     work: Work,
     time: Duration,
-) -> Throughput {
+) -> f64 {
     let steps = &Steps::new(work.reads);
-    let failures = || (0..threads).map(|thread| population.ring(thread).failures).sum::<u64>();
-    let before = failures();
-    let total = pace(cores, threads, time, |thread| {
+    pace(cores, threads, time, |thread| {
         let reads = population.reads(thread, work.present);
         let mut ring = population.ring(thread);
         let (mut found, mut at) = ([false; BATCH], 0);
@@ -84,8 +74,7 @@ pub fn throughput(
             });
             BATCH
         }
-    });
-    Throughput { total, failures: failures() - before }
+    })
 }
 
 /// Returns the next keys of a sequence that repeats; its length is a multiple of `size`.
