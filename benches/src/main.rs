@@ -8,6 +8,7 @@
 mod bar;
 mod bench;
 mod floors;
+mod latency;
 mod memory;
 mod options;
 mod output;

@@ -37,6 +37,7 @@ pub const SECTIONS: &[Entry] = &[
     ("peers", "every crate: memory, rate, speed, threads, latency", new::<peers::Peers>),
     ("growing", "a filter that has grown, against one built", new::<growing::Growing>),
     ("expiring-operations", "items that expire, at 90 % load", new::<expiring::Operations>),
+    ("expiring-inserts", "each insert, with a time to live", new::<expiring::Inserts>),
     ("expiring-sweeps", "lookups beside sweeps, and generations", new::<expiring::Sweeps>),
     ("expiring-space", "bits per item whose window is remembered", new::<expiring::Space>),
     ("snapshot", "saving and loading against plain files", new::<copies::Snapshot>),

@@ -2,8 +2,9 @@
 //! what is used in their place.
 
 mod filled;
+mod inserts;
 mod operations;
 mod space;
 mod sweeps;
 
-pub use self::{operations::Operations, space::Space, sweeps::Sweeps};
+pub use self::{inserts::Inserts, operations::Operations, space::Space, sweeps::Sweeps};

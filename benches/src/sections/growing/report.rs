@@ -7,7 +7,7 @@ use guira_harness::{
 
 use super::{
     curve::{Curve, NAMES, percent},
-    times::{BATCH, LATENCY, P999, P9999, SINGLE, Times},
+    times::{BATCH, SINGLE, Times},
 };
 use crate::{
     bar::{
@@ -15,6 +15,7 @@ use crate::{
         Target::{AtLeast, AtMost},
     },
     bench::Results,
+    latency::{LATENCY, P999, P9999},
     rounds::Rounds,
     span::{Place, words},
 };

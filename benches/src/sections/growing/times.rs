@@ -1,21 +1,21 @@
 //! Lookups and inserts in a filter that grows, against one that was built for its items; inserts by
 //! two threads; and the time of each insert.
 
-use std::{hint::black_box, ops::Range, time::Instant};
+use std::ops::Range;
 
 use guira::{
-    Filter, GrowingFilter, Hashed,
+    Filter, Hashed,
     kind::{Growing, Growth, Set},
 };
 use guira_harness::{Cores, Keys, Pick};
-use hdrhistogram::Histogram;
 
 use super::curve::{KEYS, built, growing};
 use crate::{
     bench::Bench,
+    latency::{P999, P9999, time_each},
     options::Mode,
     rounds::Rounds,
-    span::{Place, Span, words},
+    span::{Place, Span},
     stop,
     threads::together,
     timing::{Clock, insert_batch, insert_single, lookup_batch, lookup_single, median},
@@ -33,22 +33,6 @@ const FILLED: u64 = 90;
 /// Names of the figures of inserts.
 pub const SINGLE: &str = "insert, single";
 pub const BATCH: &str = "insert, batch";
-pub const P999: &str = "one insert, 99.9th percentile";
-pub const P9999: &str = "one insert, 99.99th percentile";
-
-/// Heads of the table of single inserts. What is used is that of the [`INTERVAL`] of the slowest.
-pub const LATENCY: [&str; 10] = [
-    "growth",
-    "median, µs",
-    "99.9 %, µs",
-    "99.99 %, µs",
-    "slowest, µs",
-    "at",
-    "KiB committed",
-    "page faults",
-    "interruptions",
-    "slowest of the clock alone, µs",
-];
 
 /// Nanoseconds of the operations of all growths.
 #[derive(Default)]
@@ -59,7 +43,7 @@ pub struct Times {
     pub together: Rounds,
     /// Microseconds of one insert, by percentile.
     pub percentiles: Rounds,
-    /// The same and more of each round, under the heads of [`LATENCY`].
+    /// The same and more of each round, under the heads of [`LATENCY`](crate::latency::LATENCY).
     pub latencies: Vec<Vec<String>>,
 }
 
@@ -135,7 +119,9 @@ impl Times {
         }
         if span.place() != Place::L2 {
             bench.say(format!("growth, {name}: insert, single, each one timed"));
-            let ([p999, p9999], cells) = time_each(&growing(span, target), span.to);
+            let filter = growing(span, target);
+            let insert = |key: &Hashed| filter.insert(key).expect("room");
+            let ([p999, p9999], cells) = time_each(&filter, (KEYS, span.to), None, insert);
             self.percentiles.note(format!("{name}: {P999}"), p999, f64::NAN);
             self.percentiles.note(format!("{name}: {P9999}"), p9999, f64::NAN);
             self.latencies.push([vec![name.into()], cells].concat());
@@ -173,84 +159,4 @@ fn by_two_threads(
         insert(filter, KEYS, keys).per_key() * count
     });
     nanoseconds.into_iter().fold(0.0, f64::max) / items as f64
-}
-
-/// Longest time that the histogram resolves, in nanoseconds: ten seconds.
-const LONGEST: u64 = 10_000_000_000;
-
-/// Inserts between two readings of what the thread has used. The slowest insert is one of so many.
-const INTERVAL: usize = 64;
-
-/// Inserts so many items into an empty filter, and times each insert. Returns the 99.9th and the
-/// 99.99th percentile in microseconds, without the time of reading the clock, and the cells of the
-/// table: those of [`LATENCY`] but the first.
-fn time_each(filter: &GrowingFilter, items: u64) -> ([f64; 2], Vec<String>) {
-    let mut histogram = histogram();
-    let (mut slowest, mut by_slowest, mut at) = (0, [0; 3], 0);
-    let mut before = used(filter);
-    let mut inserted = 0;
-    while inserted < items && !stop::point() {
-        let until = items.min(inserted + (1 << 16));
-        KEYS.blocks(inserted..until, |block| {
-            for interval in block.chunks(INTERVAL) {
-                let mut longest = 0;
-                for key in Hashed::slice(interval) {
-                    let time = nanoseconds(|| filter.insert(key).expect("room"));
-                    histogram.saturating_record(time);
-                    longest = longest.max(time);
-                }
-                let now = used(filter);
-                if longest > slowest {
-                    slowest = longest;
-                    by_slowest = std::array::from_fn(|nth| now[nth] - before[nth]);
-                    at = filter.len() as u64;
-                }
-                before = now;
-            }
-        });
-        inserted = until;
-    }
-    let mut idle = self::histogram();
-    for _ in 0..items {
-        idle.saturating_record(nanoseconds(|| ()));
-    }
-    let clock = idle.value_at_quantile(0.5);
-    let without_clock = |nanoseconds: u64| nanoseconds.saturating_sub(clock) as f64 / 1e3;
-    let at_share = |share| without_clock(histogram.value_at_quantile(share));
-    let percentiles = [0.5, 0.999, 0.9999].map(at_share);
-    let mut cells: Vec<String> = percentiles.iter().map(|it| format!("{it:.2}")).collect();
-    cells.extend([format!("{:.0}", without_clock(slowest)), words(at)]);
-    let [bytes, faults, interruptions] = by_slowest;
-    cells.extend([bytes >> 10, faults, interruptions].map(|it| it.to_string()));
-    // The slowest of as many readings of the clock with nothing in between.
-    cells.push(format!("{:.0}", without_clock(idle.max())));
-    ([percentiles[1], percentiles[2]], cells)
-}
-
-fn histogram() -> Histogram<u64> {
-    Histogram::new_with_bounds(1, LONGEST, 3).expect("bounds in order")
-}
-
-fn nanoseconds<T>(work: impl FnOnce() -> T) -> u64 {
-    let start = Instant::now();
-    black_box(work());
-    start.elapsed().as_nanos() as u64
-}
-
-/// Returns what the calling thread and its filter have used so far: bytes of the filter, page
-/// faults of the thread, and how many times it had to leave its core.
-fn used(filter: &GrowingFilter) -> [i64; 3] {
-    let bytes = filter.size_in_bytes() as i64;
-    #[cfg(target_os = "linux")]
-    {
-        let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
-        // SAFETY: the call writes the whole structure, for which all zeros are valid, too.
-        let usage = unsafe {
-            libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr());
-            usage.assume_init()
-        };
-        [bytes, usage.ru_minflt, usage.ru_nivcsw]
-    }
-    #[cfg(not(target_os = "linux"))]
-    [bytes, 0, 0]
 }
