@@ -1,6 +1,12 @@
 //! Two pinned threads: as a stage of a pipeline, and as a reader beside a writer.
 
-use std::hint::black_box;
+use std::{
+    hint::black_box,
+    sync::atomic::{
+        AtomicU64,
+        Ordering::{AcqRel, Acquire, Relaxed, Release},
+    },
+};
 
 use guira::{CuckooFilter, Hashed, Layout};
 use guira_harness::{Keys, filter_of};
@@ -88,10 +94,72 @@ fn speed(
     })
 }
 
+/// The lines of a table and of its locks, without a filter.
+struct Bare {
+    words: Vec<AtomicU64>,
+    locks: Vec<Line>,
+}
+
+/// A lock in a line of its own.
+#[derive(Default)]
+#[repr(align(64))]
+struct Line(AtomicU64);
+
+impl Bare {
+    fn new(bytes: usize) -> Self {
+        let words = (0..bytes as u64 / 8).map(AtomicU64::new).collect();
+        Self { words, locks: (0..1_024).map(|_| Line::default()).collect() }
+    }
+
+    /// Reads two words, and changes one of them: what an insert does, and under a lock what a
+    /// removal does.
+    fn change(&self, key: u64, locked: bool) {
+        let at = |half: u64| (half & 0xffff_ffff) as usize % self.words.len();
+        let [first, second] = [key, key >> 32].map(|half| &self.words[at(half)]);
+        let lock = locked.then(|| &self.locks[(key >> 16) as usize % self.locks.len()].0);
+        let is_taken = |lock: &AtomicU64| lock.compare_exchange(0, 1, Acquire, Relaxed).is_err();
+        while lock.is_some_and(is_taken) {
+            std::hint::spin_loop();
+        }
+        let (word, other) = (first.load(Acquire), second.load(Acquire));
+        let _ = first.compare_exchange(word, word ^ other ^ 1, AcqRel, Relaxed);
+        if let Some(lock) = lock {
+            lock.store(0, Release);
+        }
+    }
+
+    /// Returns million bursts of writes per second of all threads.
+    fn speed(&self, bench: &Bench, threads: usize) -> f64 {
+        pace(&bench.cores, threads, bench.time, |thread| {
+            let (keys, mut at) = (Keys::new(5), (thread as u64) << 40);
+            move || {
+                const BURSTS: usize = 64;
+                for _ in 0..BURSTS * WRITES {
+                    self.change(keys.key(at), true);
+                    self.change(keys.key(at + 1), false);
+                    at += 2;
+                }
+                BURSTS
+            }
+        })
+    }
+}
+
+/// Returns the name of the figures of a table without a filter.
+fn bare(bytes: usize) -> String {
+    format!("{}, {} KiB: no filter", STAGES[2].2, bytes >> 10)
+}
+
 impl Section for SharedStage {
     fn measure(&mut self, bench: &Bench) {
         for bytes in [256 << 10, 2 << 20, bench.bytes / 2] {
             let (one, two) = (split(bytes, 1, 2), split(bytes, 2, 1));
+            let lines = Bare::new(bytes);
+            for _ in 0..bench.rounds {
+                let alone = lines.speed(bench, 1);
+                self.0.note(bare(bytes), lines.speed(bench, 2), alone);
+            }
+            drop(lines);
             for (looks_up, writes, work) in STAGES {
                 bench.say(format!("a stage of a pipeline, {} KiB, {work}", bytes >> 10));
                 let work_of = (looks_up, writes);
@@ -116,7 +184,9 @@ impl Section for SharedStage {
             let [shared, sharded] = names(2 << 20, work).map(|name| self.0.row(&name).times);
             let name = format!("{work} in bursts, by two threads on one table, 2 MiB");
             let target = if looks_up { Nothing } else { AtLeast(1.7) };
-            let note = format!("with a filter for each thread {sharded:.2}");
+            let floor = self.0.row(&bare(2 << 20)).times;
+            let floor = if looks_up { String::new() } else { format!("; no filter {floor:.2}") };
+            let note = format!("with a filter for each thread {sharded:.2}{floor}");
             results.bars.push(Bar::new(name, target, shared, "of one").note(note));
         }
     }
