@@ -60,7 +60,7 @@ fn fill(text: &str, block: impl Fn(&str) -> Option<String>) -> Result<String> {
         let name = line.strip_prefix(BEGIN).and_then(|rest| rest.strip_suffix(BEGIN_ENDS));
         let Some(name) = name else { continue };
         let content = block(name).with_context(|| format!("nothing measured is `{name}`"))?;
-        writeln!(filled, "\n{}\n\n{END}", content.trim_end())?;
+        writeln!(filled, "{}\n{END}", content.trim_end())?;
         if !lines.by_ref().any(|line| line == END) {
             bail!("the block `{name}` has no end");
         }
@@ -80,7 +80,7 @@ mod tests {
         let text = "a\n<!-- measured: x -->\nold\n<!-- end -->\nb\n";
         let fill = |text: &str| fill(text, |name| (name == "x").then(|| "new\n".to_owned()));
         let filled = fill(text).expect("a known block");
-        assert_eq!(filled, "a\n<!-- measured: x -->\n\nnew\n\n<!-- end -->\nb\n");
+        assert_eq!(filled, "a\n<!-- measured: x -->\nnew\n<!-- end -->\nb\n");
         assert_eq!(fill(&filled).expect("again"), filled);
         assert!(fill("<!-- measured: y -->\n<!-- end -->\n").is_err(), "unknown");
         assert!(fill("<!-- measured: x -->\n").is_err(), "no end");

@@ -18,8 +18,9 @@ pub use self::{
     peer::{Peer, Size},
 };
 
-/// Whether several threads can write at a time: every call takes a read-write lock.
+/// Whether several threads can write at a time: every call takes a read-write lock, or they cannot.
 pub const LOCKED: &str = "behind a lock";
+pub const ALONE: &str = "no";
 
 /// A crate to compare with.
 #[derive(Clone, Copy)]
@@ -64,7 +65,7 @@ pub static ALL: &[Candidate] = &[
 type Build = fn(Size) -> Box<dyn Peer>;
 
 const fn other(name: &'static str, nth: usize, build: Build) -> Candidate {
-    Candidate { name, is_set: false, kernel: None, writes: "no", look: Look::nth(nth), build }
+    Candidate { name, is_set: false, kernel: None, writes: ALONE, look: Look::nth(nth), build }
 }
 
 const fn shared(name: &'static str, nth: usize, writes: &'static str, build: Build) -> Candidate {

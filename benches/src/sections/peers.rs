@@ -73,7 +73,9 @@ impl Section for Peers {
     }
 
     fn report(&self, results: &mut Results) {
-        results.tables.push(("In memory, by one thread", self.brief()));
+        results.tables.push(("In memory, by one thread", self.brief("brief", |_| true)));
+        let is_shared = |peer: &Candidate| peer.writes != peers::ALONE;
+        results.tables.push(("What threads can share", self.brief("shared", is_shared)));
         results.tables.push(("Comparison with other crates", self.comparison()));
         self.add_charts(results);
     }
@@ -158,8 +160,8 @@ impl Peers {
         table
     }
 
-    /// What a reader compares first: tables in memory, by one thread.
-    fn brief(&self) -> Table {
+    /// What a reader compares first, of some crates: tables in memory, by one thread.
+    fn brief(&self, name: &'static str, is_wanted: impl Fn(&Candidate) -> bool) -> Table {
         const HEAD: [&str; 6] = [
             "crate",
             "insert, ns",
@@ -168,8 +170,8 @@ impl Peers {
             "bits per item",
             "false positives, %",
         ];
-        let mut table = Table::new("brief", &HEAD);
-        for (.., row) in self.measured().filter(|it| is_shown(it.0)) {
+        let mut table = Table::new(name, &HEAD);
+        for (.., row) in self.measured().filter(|it| is_shown(it.0) && is_wanted(it.0)) {
             let figure = |what| short(self.figure(&row, SIZES[1], what));
             let [present, absent] = ["lookup, 100 % present", "lookup, 0 % present"].map(figure);
             let [insert, remove, bits, rate] =
