@@ -27,6 +27,9 @@ const SCARCE: usize = 12;
 /// The number of keys for which there is room when all keys of the histories are there.
 const FREE: u64 = 2;
 
+/// The number of keys up to which filters grow, if their room is not scarce.
+const MOST: u64 = 10_000;
+
 /// The clocks, in nanoseconds, of filters of a fixed size and of those that grow, of each user.
 /// Only [`Kind::pass`] moves them.
 static CLOCKS: [[AtomicU64; 2]; 2] = [const { [const { AtomicU64::new(0) }; 2] }; 2];
@@ -87,7 +90,7 @@ impl Setting {
         setting.actions = Action::of::<K>();
         if room.is_scarce {
             setting.actions.retain(|&action| action != Action::Grow);
-            let refused = (0..).find(|key| K::add(&filter, *key).is_err());
+            let refused = (0..MOST).find(|key| K::add(&filter, *key).is_err());
             setting.filling = refused.expect("it cannot grow") - KEYS - FREE;
         } else if setting.actions.contains(&Action::Grow) {
             let slots = filter.slots();
@@ -95,7 +98,7 @@ impl Setting {
                 K::add(&filter, *key).expect("it grows");
                 filter.slots() > slots
             };
-            let fitting = (0..).find(grows).expect("it grows") - KEYS;
+            let fitting = (0..MOST).find(grows).expect("it grows") - KEYS;
             // Keys of one age in `window + 2` have expired when the threads start, and are swept.
             let window = u64::from(timing.window);
             let [all, left] = if K::IS_PERMANENT { [1; 2] } else { [window + 2, window + 1] };
@@ -116,7 +119,7 @@ impl Setting {
     fn builder<K: Kind>(&self, seed: u64) -> BuilderOf<K> {
         let [first, most] = match (self.room.is_scarce, K::GROWS) {
             (true, _) => [SCARCE; 2],
-            (false, true) => [10, 10_000],
+            (false, true) => [10, MOST as usize],
             (false, false) => [CAPACITY; 2],
         };
         let builder = K::Growth::up_to(most, new::<K>().capacity(first).seed(seed));
