@@ -31,14 +31,14 @@ impl Lock {
     /// Acquires the lock if no thread holds it. Never waits.
     #[inline]
     pub fn try_lock(&self) -> Option<LockGuard<'_>> {
-        step!(Lock);
+        step!(Lock(core::ptr::from_ref(self).addr()));
         self.acquire()
     }
 
     /// Waits for the lock and acquires it.
     #[inline]
     pub fn lock(&self) -> LockGuard<'_> {
-        step!(Lock);
+        step!(Lock(core::ptr::from_ref(self).addr()));
         self.acquire().unwrap_or_else(|| self.wait())
     }
 

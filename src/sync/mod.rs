@@ -28,9 +28,9 @@ pub(crate) use threads::number_of_this_thread;
 
 /// Calls this thread's hook before a step, under `--cfg guira_steps`. Expands to nothing otherwise.
 macro_rules! step {
-    ($step:ident) => {
+    ($($step:tt)*) => {
         #[cfg(guira_steps)]
-        steps::take(steps::Step::$step);
+        steps::take(steps::Step::$($step)*);
     };
 }
 

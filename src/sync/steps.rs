@@ -10,8 +10,16 @@ pub enum Step {
     Load,
     /// Changes a word, such as a bucket or a version.
     Change,
-    /// Acquires a lock.
-    Lock,
+    /// Acquires the lock at this address.
+    Lock(usize),
+}
+
+impl Step {
+    /// Whether this acquires a lock.
+    #[must_use]
+    pub fn is_lock(self) -> bool {
+        matches!(self, Self::Lock(_))
+    }
 }
 
 /// The function that is called before every step.

@@ -76,8 +76,8 @@ pub trait Subject: Growth + Send + Sync {
     where
         Self: Sized;
 
-    /// Lets a filter that grows take no more memory.
-    fn stop_growing<C: Contents, S>(filter: &Filter<C, Self, S>)
+    /// Sets or removes the cap on the memory of a filter that grows.
+    fn set_max_bytes<C: Contents, S>(filter: &Filter<C, Self, S>, max_bytes: Option<usize>)
     where
         Self: Sized;
 
@@ -108,7 +108,7 @@ impl Subject for Fixed {
         builder
     }
 
-    fn stop_growing<C: Contents, S>(_filter: &Filter<C, Self, S>) {}
+    fn set_max_bytes<C: Contents, S>(_filter: &Filter<C, Self, S>, _max_bytes: Option<usize>) {}
 
     fn shrink<C: Contents, S>(_filter: &mut Filter<C, Self, S>) -> usize {
         0
@@ -137,8 +137,8 @@ impl Subject for Growing {
         builder.max_capacity(items)
     }
 
-    fn stop_growing<C: Contents, S>(filter: &Filter<C, Self, S>) {
-        filter.set_max_bytes(Some(0));
+    fn set_max_bytes<C: Contents, S>(filter: &Filter<C, Self, S>, max_bytes: Option<usize>) {
+        filter.set_max_bytes(max_bytes);
     }
 
     fn shrink<C: Contents, S>(filter: &mut Filter<C, Self, S>) -> usize {

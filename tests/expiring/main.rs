@@ -46,7 +46,7 @@ fn builder<G: Subject>(capacity: usize, window: u32) -> FilterBuilder<Expiring, 
 fn keys<G: Subject>(builder: FilterBuilder<Expiring, G>, count: usize) -> Vec<u64> {
     let probe = builder.build().expect("a small filter");
     // A lookup finds only aliases, because no item is relocated.
-    G::stop_growing(&probe);
+    G::set_max_bytes(&probe, Some(0));
     let is_new = |key: &u64| !probe.contains(key) && probe.insert(key).is_ok();
     (0..).filter(is_new).take(count).collect()
 }
@@ -63,7 +63,7 @@ impl Drop for Stop<'_> {
 fn a_full_filter_loses_nothing<G: Subject>() {
     for window in [1, 5, 13, 253] {
         let filter = builder::<G>(500, window).build().expect("a small filter");
-        G::stop_growing(&filter);
+        G::set_max_bytes(&filter, Some(0));
         let most = 4 * filter.slots() as u64;
         let fitted: Vec<u64> = (0..most).filter(|key| filter.insert(key).is_ok()).collect();
         assert!((filter.capacity()..=filter.slots()).contains(&fitted.len()));

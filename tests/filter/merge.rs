@@ -160,7 +160,7 @@ fn check_refusal<K: Merges>(capacity: usize, here: u64, there: u64) {
     let keys = here + there;
     let target = holding::<K>(capacity, 0..here);
     let source = holding::<K>(capacity, here..keys);
-    <K::Growth as Subject>::stop_growing(&target);
+    <K::Growth as Subject>::set_max_bytes(&target, Some(0));
     // Until it is full.
     let more = (1 << 42..).take(if K::GROWS { keys as usize } else { 0 });
     let more: Vec<u64> = more.filter(|key| K::add(&target, *key).is_ok()).collect();

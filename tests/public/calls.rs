@@ -2,17 +2,20 @@
 
 #[cfg(feature = "std")]
 use guira::Filter;
-use guira::Insertion;
+use guira::{InsertError, Insertion, MergeError};
 
 use super::{
-    common::kind::{Kind, Of, Timing},
+    common::{
+        Subject,
+        kind::{Kind, Of, Timing},
+    },
     spec::{Op, Tag},
 };
 
 /// The keys whose histories are checked. So many are looked up together.
 pub const KEYS: u64 = 6;
-/// Keys that a filter which grows gets in one step.
-pub const GROWTH: u64 = if cfg!(shuttle) { 4 } else { 20 };
+/// Keys that a filter which grows gets in one step: more than a thread counts for itself.
+pub const GROWTH: u64 = 40;
 
 /// A call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,19 +52,19 @@ pub enum Action {
     Pass,
     // Only in a filter that grows.
     Grow,
+    SetMaxBytes,
 }
 
 impl Action {
     /// The actions on filters of a kind.
-    pub fn of<K: Kind>(filter: &Of<K>) -> Vec<Self> {
+    pub fn of<K: Kind>() -> Vec<Self> {
         use Action::*;
 
-        let is_map = K::tags(filter, &0).is_some();
         let mut actions = vec![Contains, ContainsBatch, ContainsMask, Count, Insert, InsertUnique];
         actions.extend([InsertBatch, Remove, RemoveBatch, Clone, Clear]);
         #[cfg(feature = "std")]
         actions.push(Save);
-        actions.extend(if is_map {
+        actions.extend(if K::IS_MAP {
             vec![Values, Get, ContainsValue, Replace]
         } else {
             vec![InsertUniqueBatch, InsertUniqueMask]
@@ -72,7 +75,11 @@ impl Action {
             actions.extend([InsertUniqueFor, InsertEvicting, Refresh, RefreshMask, Sweep]);
             actions.extend([Pass; 5]);
         }
-        actions.extend(K::GROWS.then_some(Grow));
+        if K::GROWS {
+            // The first size is too large for shuttle.
+            actions.extend((!cfg!(shuttle)).then_some(Grow));
+            actions.push(SetMaxBytes);
+        }
         actions
     }
 }
@@ -90,6 +97,17 @@ impl<T> From<Vec<(u64, Op<T>)>> for Done<T> {
     fn from(ops: Vec<(u64, Op<T>)>) -> Self {
         Self { ops, seen: None, is_all_then: false }
     }
+}
+
+/// What an insert did that returned an error: nothing, but the error can be about the copies.
+fn refused<T>(key: u64, error: InsertError) -> Option<(u64, Op<T>)> {
+    (error == InsertError::TooManyCopies).then_some((key, Op::Refused))
+}
+
+/// What an insert found that adds only absent keys, and returned an error.
+fn absent<T>(error: InsertError) -> Op<T> {
+    assert_ne!(error, InsertError::TooManyCopies);
+    Op::Contains(false)
 }
 
 /// The counts of a copy.
@@ -117,7 +135,7 @@ impl<K: Kind<Tag: Tag>> Place<'_, K> {
     pub fn want(&self, key: u64, choice: u16) -> u16 {
         if !K::IS_PERMANENT {
             if choice == 0 { 1 } else { self.timing.window as u16 }
-        } else if K::tags(self.filter, &key).is_some() {
+        } else if K::IS_MAP {
             choice
         } else {
             K::usual_want(self.filter, key)
@@ -179,7 +197,7 @@ impl<K: Kind<Tag: Tag>> Place<'_, K> {
                     owned.push((key, tag));
                     vec![(key, Op::Add(Some(tag), self.age(want)))]
                 }
-                Err(_) => vec![],
+                Err(error) => refused(key, error).into_iter().collect(),
             },
             Action::InsertUnique | Action::InsertUniqueFor => {
                 let (inserted, age) = if action == Action::InsertUnique {
@@ -193,7 +211,7 @@ impl<K: Kind<Tag: Tag>> Place<'_, K> {
                         vec![(key, Op::AddUnique(Some(tag), age))]
                     }
                     Ok(Insertion::Found(tag)) => vec![(key, Op::Found(tag))],
-                    Err(_) => vec![],
+                    Err(error) => vec![(key, absent(error))],
                 }
             }
             Action::InsertEvicting => {
@@ -205,25 +223,29 @@ impl<K: Kind<Tag: Tag>> Place<'_, K> {
             Action::InsertBatch => {
                 let (failed, told) = match K::insert_batch(filter, keys, &wants) {
                     Ok(tag) => (vec![], tag),
-                    Err(error) => (error.failures().map(|(place, _)| place).collect(), None),
+                    Err(error) => (error.failures().collect(), None),
                 };
                 let known = |at: usize| K::tag(filter, wants[at]).ok().filter(|_| K::IS_PERMANENT);
-                let mut added = each(&|at| Op::Add(told.or_else(|| known(at)), 0));
-                added.retain(|(key, _)| !failed.contains(&(*key as usize)));
+                let mut ops = each(&|at| Op::Add(told.or_else(|| known(at)), 0));
+                ops.retain(|&(key, _)| failed.iter().all(|&(at, _)| at as u64 != key));
+                ops.extend(failed.iter().filter_map(|&(at, error)| refused(at as u64, error)));
                 let seen = told.and_then(K::Tag::generation);
-                return Some(Done { ops: added, seen, is_all_then: seen.is_some() });
+                return Some(Done { ops, seen, is_all_then: seen.is_some() });
             }
             Action::InsertUniqueBatch => {
                 let outcome = K::insert_unique_batch(filter, keys, &mut answers);
-                outcome.expect("it is no map").ok()?;
-                each(&|at| unique(answers[at]))
+                let failed: Vec<_> = match outcome.expect("it is no map") {
+                    Ok(_) => vec![],
+                    Err(error) => error.failures().collect(),
+                };
+                let error = |at| failed.iter().find(|failure| failure.0 == at).map(|of| of.1);
+                each(&|at| error(at).map_or_else(|| unique(answers[at]), absent))
             }
             Action::InsertUniqueMask => {
                 let mask = K::insert_unique_mask(filter, keys).expect("it is no map");
-                if mask.refused != 0 {
-                    return None;
-                }
-                each(&|at| unique(mask.added >> at & 1 == 1))
+                let is_refused = |at: usize| mask.refused >> at & 1 == 1;
+                let added = |at: usize| unique(mask.added >> at & 1 == 1);
+                each(&|at| if is_refused(at) { Op::Contains(false) } else { added(at) })
             }
             Action::Remove => {
                 let Some(own) = own else { return Some(nothing) };
@@ -249,9 +271,16 @@ impl<K: Kind<Tag: Tag>> Place<'_, K> {
                 vec![(key, Op::Retag(std::mem::replace(&mut owned[own].1, new), new))]
             }
             Action::Merge => {
-                K::merge(filter, self.other).expect("it is permanent").ok()?;
-                let tag = |at: usize| K::tag(filter, K::usual_want(filter, at as u64)).ok();
-                each(&|at| Op::Add(tag(at), 0))
+                let tag = |at: usize| K::tag_of(filter, at as u64);
+                match K::merge(filter, self.other).expect("it is permanent") {
+                    Ok(()) => each(&|at| Op::Add(Some(tag(at)), 0)),
+                    Err(error) => {
+                        let too_many = error == MergeError::TooManyCopies;
+                        let mut ops = each(&|at| Op::Lend(tag(at), too_many));
+                        ops.extend(each(&|at| Op::TakeBack(tag(at))));
+                        ops
+                    }
+                }
             }
             Action::Clone => return Some(self.copied(&filter.try_clone().expect("memory"))),
             #[cfg(feature = "std")]
@@ -266,8 +295,17 @@ impl<K: Kind<Tag: Tag>> Place<'_, K> {
             Action::Grow => {
                 for key in self.growth..self.growth + GROWTH {
                     let want = K::usual_want(filter, key);
-                    K::insert(filter, &key, want).expect("room to grow");
+                    match K::insert(filter, &key, want) {
+                        // Of the cap.
+                        Ok(_) | Err(InsertError::Full) => {}
+                        Err(error) => panic!("room to grow: {error}"),
+                    }
                 }
+                vec![]
+            }
+            Action::SetMaxBytes => {
+                let cap = (choice == 0).then_some(0);
+                K::Growth::set_max_bytes(filter, cap);
                 vec![]
             }
             Action::Refresh => vec![(0, Op::Refresh(K::refresh(filter, 0)))],

@@ -4,60 +4,88 @@
 //! is left out. A step is an access to a word, or the acquisition of a lock. `tests/progress.rs`
 //! does the same beneath the public methods, in scenes that lead through moves and splits. Here
 //! every method is halted, of filters of every kind, and others call public methods: lookups take
-//! no lock and miss nothing, and an insert where there is room succeeds. After a panic, no lock is
-//! held and nothing is lost.
+//! no lock and miss nothing, an insert where there is room succeeds, and so do writers that take
+//! other locks than those that the thread may hold (see `writers`). After a panic, no lock is held
+//! and nothing is lost, also when the filter is shrunk. (Nobody can go on beside a call that shrinks
+//! it: that has exclusive access. And no code of users runs there that could panic.)
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, ops::Range, sync::Arc};
 
 use guira::raw::steps::Step;
 
 use super::{
-    calls::{Action, GROWTH, KEYS, Place},
+    calls::{Action, KEYS, Place},
     common::{
-        Watchdog,
+        Subject, Watchdog,
         kind::{By, Kind, Of},
         suite::on_all_kinds,
     },
     halting::{panicked, steps, stopped, unblocked},
-    run::{Setting, all_keys},
+    settings::{Room, Setting},
     spec::Tag,
+    writers::{Writer, beside, held, stripes},
 };
 
-/// Keys that no call touches. If items expire, the first ones have expired before.
-const OTHERS: std::ops::Range<u64> = KEYS..KEYS + 140;
+/// Keys that no call touches, if there is room for them. If items expire, the first ones have
+/// expired before.
+const OTHERS: u64 = 140;
 const EXPIRED: u64 = 40;
 /// Most steps at which a call is halted.
 const HALTS: usize = 30;
 /// More steps than a call takes that waits for nobody.
 const MANY: usize = 10_000;
 
+/// Calls that add items or copies, and calls that take or change them.
+const ADDING: &[Action] = &[
+    Action::Insert,
+    Action::InsertUnique,
+    Action::InsertBatch,
+    Action::InsertUniqueBatch,
+    Action::InsertUniqueMask,
+    Action::Merge,
+];
+const REMOVING: &[Action] = &[Action::Remove, Action::RemoveBatch, Action::Replace];
+
 on_all_kinds! { others_go_on_beside_each_method }
 
 /// A filter, and a call that is about to be made on it.
-struct Scene<K: Kind> {
-    setting: Arc<Setting>,
+pub struct Scene<K: Kind> {
+    pub setting: Arc<Setting>,
     call: (Action, u64, u16),
-    filter: Of<K>,
-    other: Of<K>,
+    pub filter: Of<K>,
+    /// What is merged.
+    other: Arc<Of<K>>,
     /// The items of the keys that calls touch.
     owned: Vec<(u64, K::Tag)>,
+    /// Items that no call touches.
+    pub others: Vec<(u64, K::Tag)>,
     /// Keys that are found before the call, during it and after it.
     kept: Vec<u64>,
+    /// The first key that is absent.
+    absent: u64,
 }
 
 impl<K: Kind<Tag: Tag>> Scene<K> {
-    fn new(setting: &Arc<Setting>, (action, choice): (Action, u16)) -> Arc<Self> {
-        let [filter, other] = [(); 2].map(|()| setting.empty::<K>(setting.seeds[0]));
-        let mut kept = OTHERS.collect::<Vec<_>>();
+    fn new(
+        setting: &Arc<Setting>,
+        other: &Arc<Of<K>>,
+        (action, choice): (Action, u16),
+    ) -> Arc<Self> {
+        let filter = setting.empty::<K>(setting.seeds[0]);
+        let others =
+            if setting.room.is_scarce || action == Action::Grow { setting.filling } else { OTHERS };
+        let absent = KEYS + others;
+        let mut keys = KEYS..absent;
+        let insert =
+            |key| K::insert(&filter, &key, K::usual_want(&filter, key)).ok().map(|tag| (key, tag));
         if !K::IS_PERMANENT {
-            let expired = kept.drain(..EXPIRED as usize);
+            let expired = keys.by_ref().take(EXPIRED as usize);
             expired.for_each(|key| K::add(&filter, key).expect("room"));
             (0..=setting.timing.window).for_each(|_| K::pass(&filter, setting.timing, 0));
             // Time is counted from here, and nothing is due.
             K::pass(&filter, setting.timing, 2);
         }
-        kept.iter().for_each(|&key| K::add(&filter, key).expect("room"));
-        (0..KEYS).for_each(|key| K::add(&other, key).expect("room"));
+        let others: Vec<_> = keys.filter_map(insert).collect();
         let is_added = matches!(
             action,
             Action::InsertUnique
@@ -65,30 +93,48 @@ impl<K: Kind<Tag: Tag>> Scene<K> {
                 | Action::InsertUniqueBatch
                 | Action::InsertUniqueMask
         );
-        let mut owned = Vec::new();
-        for key in if is_added { 0..0 } else { 0..KEYS } {
-            let want = K::usual_want(&filter, key);
-            owned.push((key, K::insert(&filter, &key, want).expect("room")));
-        }
-        match action {
-            Action::Clear => kept.clear(),
-            Action::Remove | Action::RemoveBatch => {}
-            _ => kept.extend(owned.iter().map(|&(key, _)| key)),
-        }
-        let setting = Arc::clone(setting);
-        Arc::new(Self { setting, call: (action, 1, choice), filter, other, owned, kept })
+        let owned: Vec<_> = (0..if is_added { 0 } else { KEYS }).filter_map(insert).collect();
+        let touched = match action {
+            Action::Remove | Action::RemoveBatch => &[],
+            _ => &owned[..],
+        };
+        let kept = match action {
+            Action::Clear => vec![],
+            _ => {
+                let left = others.iter().filter(|&&(key, _)| !Writer::Remove.takes(key));
+                left.chain(touched).map(|&(key, _)| key).collect()
+            }
+        };
+        let (setting, other) = (Arc::clone(setting), Arc::clone(other));
+        let call = (action, 1, choice);
+        Arc::new(Self { setting, call, filter, other, owned, others, kept, absent })
     }
 
-    /// Makes the call. Returns whether it neither evicted nor refused anything.
+    /// Makes the call. Returns whether it evicted nothing.
     fn call(&self) -> bool {
         let place = Place::<K> {
             filter: &self.filter,
             other: &self.other,
             timing: self.setting.timing,
-            all_keys: all_keys::<K>(),
-            growth: all_keys::<K>() - GROWTH,
+            all_keys: self.setting.all_keys::<K>(),
+            growth: self.setting.growth_of_step::<K>(0, 0),
         };
-        place.call(self.call, &mut self.owned.clone()).is_some()
+        match self.action() {
+            // What is done with the copy is no part of it.
+            Action::Clone => self.filter.try_clone().is_ok(),
+            #[cfg(feature = "std")]
+            Action::Save => !self.filter.to_bytes().is_empty(),
+            _ => place.call(self.call, &mut self.owned.clone()).is_some(),
+        }
+    }
+
+    pub fn action(&self) -> Action {
+        self.call.0
+    }
+
+    /// Keys that are absent.
+    pub fn absent(&self) -> Range<u64> {
+        self.absent..self.absent + 60
     }
 
     /// Looks everything up, without a lock.
@@ -100,73 +146,107 @@ impl<K: Kind<Tag: Tag>> Scene<K> {
         assert!(answers.iter().all(|&found| found), "{:?}: a batch misses an item", self.call);
     }
 
-    /// A new key whose insert takes no lock. A clone shows which one.
-    fn key_with_room(&self) -> u64 {
+    /// A new key whose insert takes no lock, unless the room is scarce. A clone shows which one.
+    fn key_with_room(&self) -> Option<u64> {
         let copy = self.filter.try_clone().expect("memory");
         let has_room = |key: &u64| {
-            let taken = steps(|| K::add(&copy, *key).expect("room"));
-            !taken.contains(&Step::Lock)
+            let mut is_added = false;
+            let taken = steps(|| is_added = K::add(&copy, *key).is_ok());
+            is_added && !taken.into_iter().any(Step::is_lock)
         };
-        (OTHERS.end..all_keys::<K>() - GROWTH).find(has_room).expect("there is room")
+        let key = self.absent().find(has_room);
+        assert!(key.is_some() || self.setting.room.is_scarce, "there is room");
+        key
     }
 
-    /// Looks everything up, and acquires every lock.
-    fn go_on(&self) {
-        self.filter.try_clone().expect("memory");
-        self.look();
-        K::pass(&self.filter, self.setting.timing, 0);
-        K::pass(&self.filter, self.setting.timing, 2);
-        K::sweep(&self.filter, u64::MAX);
-        K::add_unique(&self.filter, OTHERS.end).expect("room");
-        self.filter.clear();
-        assert!((0..OTHERS.end).all(|key| !self.filter.contains(&key)), "{:?}", self.call);
+    /// Looks everything up, shrinks the filter if it grows, and acquires every lock.
+    fn go_on(scene: Arc<Self>) {
+        let mut scene = Arc::into_inner(scene).expect("the other thread has ended");
+        scene.filter.try_clone().expect("memory");
+        scene.look();
+        K::Growth::shrink(&mut scene.filter);
+        scene.look();
+        let Self { setting, call, filter, .. } = &scene;
+        K::pass(filter, setting.timing, 0);
+        K::pass(filter, setting.timing, 2);
+        K::sweep(filter, u64::MAX);
+        let absent = scene.absent;
+        assert!(K::add_unique(filter, absent).is_ok() || setting.room.is_scarce, "{call:?}");
+        filter.clear();
+        assert!((0..absent).all(|key| !filter.contains(&key)), "{call:?}");
     }
 }
 
 /// Halts each method at some of its steps, from the first to the last.
 fn others_go_on_beside_each_method<K: Kind<Tag: Tag>>() {
     let _watchdog = Watchdog::new("others_go_on_beside_each_method");
+    let mut writers = BTreeSet::new();
     for setting in Setting::all::<K, 1>() {
-        let setting = Arc::new(setting);
         let mut actions = setting.actions.clone();
+        actions.retain(|action| match setting.room {
+            Room { limit: None, is_scarce: false } => true,
+            // What moves items, and what others may do to those that are moved.
+            Room { limit: None, .. } => ADDING.contains(action) || REMOVING.contains(action),
+            // What meets the limit.
+            Room { limit, .. } => limit == Some(1) && ADDING.contains(action),
+        });
         actions.dedup();
+        let other = setting.empty::<K>(setting.seeds[0]);
+        (0..KEYS).for_each(|key| K::add(&other, key).expect("room"));
+        let (setting, other) = (Arc::new(setting), Arc::new(other));
         for action in actions {
-            let has_ways = matches!(action, Action::Pass | Action::Get);
+            let has_ways = matches!(action, Action::Pass | Action::Get | Action::SetMaxBytes);
             for choice in if has_ways { 0..3 } else { 1..2 } {
-                halt_at_every_step(|| Scene::<K>::new(&setting, (action, choice)));
+                let scene = || Scene::<K>::new(&setting, &other, (action, choice));
+                halt_at_every_step(scene, &mut writers);
             }
         }
     }
+    assert!(Writer::of::<K>().all(|writer| writers.contains(&writer)), "only {writers:?} went on");
 }
 
-fn halt_at_every_step<K: Kind<Tag: Tag>>(scene: impl Fn() -> Arc<Scene<K>>) {
+/// Halts a call at some of its steps. Adds the writers that went on beside it.
+fn halt_at_every_step<K: Kind<Tag: Tag>>(
+    scene: impl Fn() -> Arc<Scene<K>>,
+    writers: &mut BTreeSet<Writer>,
+) {
     let undisturbed = scene();
     let taken = steps(|| assert!(undisturbed.call(), "{:?}", undisturbed.call)).len();
-    undisturbed.go_on();
+    Scene::go_on(undisturbed);
     let call = |scene: &Arc<Scene<K>>| {
         let scene = Arc::clone(scene);
         move || scene.call()
     };
     for number in (0..taken).step_by(1 + taken / HALTS) {
+        let panic = scene();
+        let has_panicked = panicked(call(&panic), number);
+        // Another thread may grow a filter at another item.
+        assert!(has_panicked || K::GROWS, "{:?} takes no step {number}", panic.call);
+
         let stop = scene();
         // A write to a filter that keeps time waits for whoever begins a generation that is due.
         let by_others = matches!(stop.setting.timing.by, By::Advance | By::Clock);
-        let goes_on = by_others || stop.call.0 != Action::Pass;
-        let key = stop.key_with_room();
-        let is_halted = stopped(call(&stop), number, || {
+        let goes_on = by_others || stop.action() != Action::Pass;
+        // One that grows because it is loaded may need memory, and wait for it.
+        let key = if stop.action() == Action::Grow { None } else { panic.key_with_room() };
+        let stripes = stripes::<K>(&stop.filter);
+        let has_stopped = stopped(call(&stop), number, |taken| {
             stop.look();
             if goes_on {
-                unblocked(MANY, || K::add(&stop.filter, key)).expect("there is room");
+                if let Some(key) = key {
+                    unblocked(MANY, || K::add(&stop.filter, key)).expect("there is room");
+                    K::add(&panic.filter, key).expect("there is room");
+                }
+                // A longer window changes nothing about locks.
+                if stop.setting.timing.window == 1 {
+                    let held = held(stop.action(), taken, &stripes);
+                    writers.append(&mut beside(&stop, &panic, &held, &stripes));
+                }
             }
             stop.look();
         });
-        // Another thread may grow a filter at another item.
-        assert!(is_halted || K::GROWS, "{:?} takes no step {number}", stop.call);
-        stop.go_on();
-
-        let panic = scene();
-        let is_halted = panicked(call(&panic), number);
-        assert!(is_halted || K::GROWS, "{:?} takes no step {number}", panic.call);
-        panic.go_on();
+        assert!(has_stopped || K::GROWS, "{:?} takes no step {number}", stop.call);
+        Scene::go_on(stop);
+        Scene::go_on(panic);
     }
 }

@@ -4,7 +4,7 @@ use std::{
     collections::BTreeSet,
     sync::{
         Arc, Mutex,
-        atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst},
+        atomic::{AtomicUsize, Ordering::SeqCst},
     },
 };
 #[cfg(not(shuttle))]
@@ -17,96 +17,23 @@ use shuttle::thread;
 #[cfg(not(shuttle))]
 use super::common::races::Gate;
 use super::{
-    calls::{Action, Done, GROWTH, KEYS, Place, counts},
+    calls::{Action, Done, KEYS, Place, counts},
     common::{
-        Subject,
-        kind::{By, Kind, Of, Timing, new, stamp_bits},
+        kind::{Kind, Of},
         rng,
     },
     history::{programs, variable},
-    spec::{Event, Op, Rules, Tag, is_linearizable},
+    settings::Setting,
+    spec::{Event, Op, Tag, is_linearizable},
 };
 
 /// Threads, and steps of each.
-const THREADS: usize = 3;
-const STEPS: usize = 5;
-/// Keys that are there from the start, and the capacity of filters of a fixed size. Under shuttle,
-/// each access to a word takes a microsecond.
-const FILLING: [u64; 2] = if cfg!(shuttle) { [30, 10] } else { [170, 30] };
-const CAPACITY: usize = if cfg!(shuttle) { 60 } else { 220 };
+pub const THREADS: usize = 3;
+pub const STEPS: usize = 5;
 /// Programs of each kind. A schedule of real threads is one of many.
 const PROGRAMS: u64 = if cfg!(shuttle) { 150 } else { 400 };
 /// Schedules of each program: under shuttle, or one of real threads.
 const SCHEDULES: usize = if cfg!(shuttle) { 20 } else { 1 };
-
-/// The clocks, in nanoseconds, of filters of a fixed size and of those that grow, of each user.
-/// Only [`Kind::pass`] moves them.
-static CLOCKS: [[AtomicU64; 2]; 2] = [const { [const { AtomicU64::new(0) }; 2] }; 2];
-
-/// How the filters of some programs are made.
-pub struct Setting {
-    pub timing: Timing,
-    /// Seeds by which no two keys are aliases.
-    pub seeds: Vec<u64>,
-    pub actions: Vec<Action>,
-}
-
-impl Setting {
-    /// The settings of a kind: one, unless items expire. Users run beside one another, and each has
-    /// its own clocks.
-    pub fn all<K: Kind, const USER: usize>() -> Vec<Self> {
-        let ways = [
-            (1, By::Advance),
-            (2, By::Advance),
-            (1, By::Clock),
-            #[cfg(feature = "std")]
-            (1, By::Itself),
-            #[cfg(feature = "std")]
-            (2, By::Itself),
-        ];
-        let clock = &CLOCKS[USER][usize::from(K::GROWS)];
-        let now = || CLOCKS[USER][usize::from(K::GROWS)].load(SeqCst);
-        let timings = ways.into_iter().map(|(window, by)| Timing { window, by, clock, now });
-        let settings = timings.map(|timing| {
-            let mut setting = Self { timing, seeds: vec![], actions: vec![] };
-            setting.actions = Action::of::<K>(&setting.empty::<K>(0));
-            let tells_all = |seed: &u64| {
-                let filter = setting.empty::<K>(*seed);
-                let keys = 0..all_keys::<K>();
-                keys.clone().all(|key| K::add(&filter, key).is_ok())
-                    && keys.clone().all(|key| filter.count(&key) == 1)
-            };
-            setting.seeds = (0..).filter(tells_all).take(4).collect();
-            setting
-        });
-        settings.take(if K::IS_PERMANENT { 1 } else { ways.len() }).collect()
-    }
-
-    pub fn empty<K: Kind>(&self, seed: u64) -> Of<K> {
-        let builder = new::<K>().capacity(if K::GROWS { 10 } else { CAPACITY }).seed(seed);
-        let builder = K::Growth::up_to(4 * all_keys::<K>() as usize, builder);
-        K::timed(builder, self.timing).build().expect("a small filter")
-    }
-
-    /// Has `tick_by` count the time, if it begins generations.
-    pub fn count_time_from_here<K: Kind>(&self, filter: &Of<K>) {
-        if self.timing.by == By::Clock {
-            K::pass(filter, self.timing, 2);
-        }
-    }
-
-    /// The generations that may begin in a program. With one more, an insert that a thread was long
-    /// about could be found again: its stamp comes twice.
-    fn max_passes(&self) -> usize {
-        (1 << stamp_bits(self.timing.window)) - self.timing.window as usize
-    }
-}
-
-/// The number of keys that a program may insert.
-pub fn all_keys<K: Kind>() -> u64 {
-    let growth = if K::GROWS { (THREADS * STEPS) as u64 * GROWTH } else { 0 };
-    KEYS + FILLING[usize::from(K::GROWS)] + growth
-}
 
 /// A generation that was the present one at some moment of a call, if it told one, and whether the
 /// call may have begun one.
@@ -126,16 +53,17 @@ struct History<T> {
 }
 
 /// A filter, and the steps of one thread after another.
-struct Scene<K: Kind> {
+struct Scene<'a, K: Kind> {
+    setting: &'a Setting,
     seed: u64,
-    timing: Timing,
     filter: Of<K>,
     /// What is merged: each key once.
     other: Of<K>,
     filled: Vec<(u64, K::Tag)>,
     steps: Vec<Vec<(Action, u64, u16)>>,
-    /// The generation in which the threads start.
+    /// The generation in which the threads start, and the number of slots.
     first: u64,
+    slots: usize,
     /// Orders starts and ends of calls.
     moments: AtomicUsize,
     /// Real threads start together.
@@ -143,24 +71,30 @@ struct Scene<K: Kind> {
     gate: (Gate, AtomicBool),
 }
 
-impl<K: Kind<Tag: Tag>> Scene<K> {
-    fn new(setting: &Setting, number: u64) -> Self {
+impl<'a, K: Kind<Tag: Tag>> Scene<'a, K> {
+    fn new(setting: &'a Setting, number: u64) -> Self {
         let mut rng = rng(number);
         let seed = setting.seeds[rng.random_range(0..setting.seeds.len())];
         let (filter, other) = (setting.empty::<K>(seed), setting.empty::<K>(seed));
         (0..KEYS).for_each(|key| K::add(&other, key).expect("room"));
         let timing = setting.timing;
         // The others are of all ages. Some have expired when the threads start.
-        let filling = KEYS..KEYS + FILLING[usize::from(K::GROWS)];
+        let filling = KEYS..KEYS + setting.filling;
         let oldest = if K::IS_PERMANENT { 0 } else { u64::from(timing.window) + 1 };
         let mut filled = Vec::new();
+        let add = |key| match K::insert(&filter, &key, K::usual_want(&filter, key)) {
+            Ok(tag) => Some((key, tag)),
+            Err(error) => {
+                assert!(setting.room.is_scarce, "{error}");
+                None
+            }
+        };
         for age in (0..=oldest).rev() {
             let of_this_age = filling.clone().filter(|key| key % (oldest + 1) == age);
-            of_this_age.for_each(|key| K::add(&filter, key).expect("room"));
+            of_this_age.for_each(|key| _ = add(key));
             for key in 0..KEYS {
                 if age < 2 && rng.random_bool(if oldest == 0 { 0.6 } else { 0.4 }) {
-                    let want = K::usual_want(&filter, key);
-                    filled.push((key, K::insert(&filter, &key, want).expect("room")));
+                    filled.extend(add(key));
                 }
             }
             if age > 0 {
@@ -169,15 +103,16 @@ impl<K: Kind<Tag: Tag>> Scene<K> {
         }
         setting.count_time_from_here::<K>(&filter);
         let steps = Self::steps(setting, number, &mut rng);
-        let first = K::now(&filter);
+        let (first, slots) = (K::now(&filter), filter.slots());
         Self {
+            setting,
             seed,
-            timing,
             filter,
             other,
             filled,
             steps,
             first,
+            slots,
             moments: AtomicUsize::new(0),
             #[cfg(not(shuttle))]
             gate: (Gate::new(THREADS), AtomicBool::new(false)),
@@ -214,10 +149,14 @@ impl<K: Kind<Tag: Tag>> Scene<K> {
         #[cfg(not(shuttle))]
         self.gate.0.pass(&self.gate.1);
         for (nth, &step) in self.steps[thread].iter().enumerate() {
-            let growth = KEYS + FILLING[1] + (thread * STEPS + nth) as u64 * GROWTH;
-            let Self { filter, other, timing, .. } = self;
-            let all_keys = all_keys::<K>();
-            let place = Place::<K> { filter, other, timing: *timing, all_keys, growth };
+            let Self { setting, filter, other, .. } = self;
+            let place = Place::<K> {
+                filter,
+                other,
+                timing: setting.timing,
+                all_keys: setting.all_keys::<K>(),
+                growth: setting.growth_of_step::<K>(thread, nth),
+            };
             let start = self.moments.fetch_add(1, SeqCst);
             let Done { ops, seen, is_all_then } = place.call(step, &mut owned)?;
             let end = self.moments.fetch_add(1, SeqCst);
@@ -249,7 +188,14 @@ impl<K: Kind<Tag: Tag>> Scene<K> {
             seen.extend(history.seen);
             actions.extend(history.actions);
         }
-        let counts = counts::<K>(&self.filter, all_keys::<K>());
+        let is_done = |action| actions.contains(&action);
+        if is_done(Action::Clear)
+            && events.iter().any(|(_, event)| matches!(event.op, Op::Lend(..)))
+        {
+            // What a merge that is refused has added when others clear may remain.
+            return BTreeSet::new();
+        }
+        let counts = counts::<K>(&self.filter, self.setting.all_keys::<K>());
         let (start, last) = (self.moments.load(SeqCst), K::now(&self.filter));
         seen.push(Seen { start, end: start + 1, generation: Some(last), begins: false });
         for key in 0..KEYS {
@@ -260,23 +206,52 @@ impl<K: Kind<Tag: Tag>> Scene<K> {
             let (first, last) = self.generations((event.start, event.end), &seen);
             event.now = (event.now.0.max(first), event.now.1.min(last));
         }
-        let rules = Rules { window: self.timing.window.into(), grows: K::GROWS };
+        events.sort_unstable_by_key(|(_, event)| event.start);
+        let of = |key| events.iter().filter(move |of| of.0 == key).map(|of| of.1);
         for key in 0..KEYS {
-            let filled: Vec<_> =
-                self.filled.iter().filter(|of| of.0 == key).map(|of| of.1).collect();
-            let mut of_key: Vec<_> =
-                events.iter().filter(|of| of.0 == key).map(|of| of.1).collect();
-            of_key.sort_unstable_by_key(|event| event.start);
-            assert!(
-                is_linearizable(&filled, &of_key, rules),
-                "key {key} is not linearizable: program {number} (GUIRA_PROGRAM={number} runs it \
-                 alone), seed {}, {rules:?}, filled with {filled:?} before the generation {}\n\
-                 {of_key:#?}",
-                self.seed,
-                self.first,
-            );
+            let events: Vec<_> = of(key).collect();
+            assert!(self.is_linearizable(key, &events), "{}", self.show(number, key, &events));
         }
+        for merge in of(0).filter(|event| matches!(event.op, Op::Lend(_, true))) {
+            let at_its_key = |event: Event<K::Tag>| match event.op {
+                Op::TakeBack(_) if event.start == merge.start => None,
+                Op::Lend(..) if event.start == merge.start => {
+                    Some(Event { op: Op::Refused, ..event })
+                }
+                _ => Some(event),
+            };
+            let explains = |key| {
+                self.is_linearizable(key, &of(key).filter_map(at_its_key).collect::<Vec<_>>())
+            };
+            let all: Vec<_> =
+                (0..KEYS).map(|key| self.show(number, key, &of(key).collect::<Vec<_>>())).collect();
+            assert!((0..KEYS).any(explains), "no key explains {merge:?}\n{}", all.concat());
+        }
+        // What did not make the filter grow does not count.
+        actions.retain(|&action| action != Action::Grow || self.filter.slots() > self.slots);
         actions
+    }
+
+    /// Whether these steps on a key have an order.
+    fn is_linearizable(&self, key: u64, events: &[Event<K::Tag>]) -> bool {
+        let filled: Vec<_> = self.filled_with(key).collect();
+        is_linearizable(&filled, events, self.setting.rules::<K>(&self.filter))
+    }
+
+    /// The copies of a key before the threads start.
+    fn filled_with(&self, key: u64) -> impl Iterator<Item = K::Tag> {
+        self.filled.iter().filter(move |of| of.0 == key).map(|of| of.1)
+    }
+
+    fn show(&self, number: u64, key: u64, events: &[Event<K::Tag>]) -> String {
+        let filled: Vec<_> = self.filled_with(key).collect();
+        format!(
+            "key {key} is not linearizable: program {number} (GUIRA_PROGRAM={number} runs it \
+             alone), seed {}, {:?}, filled with {filled:?} before the generation {}\n{events:#?}",
+            self.seed,
+            self.setting.rules::<K>(&self.filter),
+            self.first,
+        )
     }
 }
 

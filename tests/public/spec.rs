@@ -4,8 +4,17 @@
 //! to all calls, so each call decides by a generation of its own, which must be one that was the
 //! present one between its start and its end. Nothing is ever swept: what has expired cannot be
 //! seen.
+//!
+//! A limit on copies is that of `max_copies`: an insert is refused only if there are that many, and
+//! k sequences of inserts, in each of which one insert ends before the next one starts, add no copy
+//! beyond `limit + k - 1`. So a single sequence never exceeds it.
 
-use std::{collections::BTreeSet, fmt::Debug, hash::Hash, marker::PhantomData};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Debug,
+    hash::Hash,
+    marker::PhantomData,
+};
 
 use todc_utils::Specification;
 
@@ -50,6 +59,12 @@ pub enum Op<T> {
     Add(Option<T>, u64),
     /// Of an absent key.
     AddUnique(Option<T>, u64),
+    /// An insert found too many copies.
+    Refused,
+    /// A merge that is refused may add a copy first, and then removes it again. With whether it
+    /// found too many copies of some key.
+    Lend(T, bool),
+    TakeBack(T),
     /// A copy was found in place of being added, with its tag if that was told.
     Found(Option<T>),
     Remove(T, bool),
@@ -70,6 +85,13 @@ pub struct Event<T> {
     pub op: Op<T>,
 }
 
+impl<T> Event<T> {
+    /// Whether this may add a copy.
+    fn adds(&self) -> bool {
+        matches!(self.op, Op::Add(..) | Op::AddUnique(..) | Op::Lend(..))
+    }
+}
+
 /// What filters differ in.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
@@ -78,15 +100,28 @@ pub struct Rules {
     /// Slots of one item can know different parts of it. Then a refresh may refresh all copies in
     /// place of the oldest one, and a removal may refuse to take a copy beside a newer one.
     pub grows: bool,
+    /// The limit on copies, if there is one.
+    pub limit: Option<usize>,
+    /// The fewest copies that can be too many.
+    pub too_many: usize,
+}
+
+/// The copies of the key, and the merges that are to be refused: each by its start, and whether it
+/// has added a copy.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Contents<T> {
+    tags: Vec<Option<T>>,
+    lent: BTreeMap<usize, bool>,
 }
 
 /// The contents that there can be: more than one, if it is not known which copy a call took.
-type States<T> = BTreeSet<Vec<Option<T>>>;
+type States<T> = BTreeSet<Contents<T>>;
 
 #[derive(Clone, Debug)]
 enum Operation<T> {
     Filled(Vec<T>),
-    Called(Op<T>, (u64, u64), Rules),
+    /// With the most copies that there can be afterwards, if it adds one.
+    Called(Event<T>, usize, Rules),
 }
 
 struct Multiset<T>(PhantomData<T>);
@@ -96,18 +131,54 @@ impl<T: Tag> Specification for Multiset<T> {
     type Operation = Operation<T>;
 
     fn init() -> States<T> {
-        States::from([Vec::new()])
+        States::from([Contents { tags: Vec::new(), lent: BTreeMap::new() }])
     }
 
     fn apply(operation: &Operation<T>, states: &States<T>) -> (bool, States<T>) {
         let after: States<T> = match operation {
-            Operation::Filled(tags) => [tags.iter().copied().map(Some).collect()].into(),
-            Operation::Called(op, (first, last), rules) => (*first..=*last)
-                .flat_map(|now| states.iter().flat_map(move |tags| step(tags, *op, now, *rules)))
-                .collect(),
+            Operation::Filled(tags) => {
+                let tags = tags.iter().copied().map(Some).collect();
+                States::from([Contents { tags, lent: BTreeMap::new() }])
+            }
+            Operation::Called(event, most, rules) => {
+                let after = states.iter().flat_map(|contents| match event.op {
+                    Op::Lend(tag, _) => lend(contents, event.start, tag),
+                    Op::TakeBack(tag) => {
+                        take_back(contents, event.start, tag).into_iter().collect()
+                    }
+                    op => {
+                        let with = |tags| Contents { tags, ..contents.clone() };
+                        let all = (event.now.0..=event.now.1)
+                            .flat_map(|now| step(&contents.tags, op, now, *rules));
+                        all.map(with).collect()
+                    }
+                });
+                let is_possible = |after: &Contents<T>| !event.adds() || after.tags.len() <= *most;
+                after.filter(is_possible).collect()
+            }
         };
         (!after.is_empty(), after)
     }
+}
+
+/// A merge adds a copy or not.
+fn lend<T: Tag>(contents: &Contents<T>, merge: usize, tag: T) -> Vec<Contents<T>> {
+    let [mut without, mut with] = [contents.clone(), contents.clone()];
+    without.lent.insert(merge, false);
+    with.lent.insert(merge, true);
+    with.tags.push(Some(tag));
+    with.tags.sort_unstable();
+    vec![without, with]
+}
+
+/// The merge removes what it added. `None` if it has not begun.
+fn take_back<T: Tag>(contents: &Contents<T>, merge: usize, tag: T) -> Option<Contents<T>> {
+    let mut after = contents.clone();
+    if after.lent.remove(&merge)? {
+        let place = after.tags.iter().position(|other| *other == Some(tag))?;
+        after.tags.remove(place);
+    }
+    Some(after)
 }
 
 /// The contents that there can be after a step that decides by the generation `now`: none, if it is
@@ -167,10 +238,12 @@ fn step<T: Tag>(tags: &[Option<T>], op: Op<T>, now: u64, rules: Rules) -> Vec<Ve
             }
             found == (copies > 0)
         }
+        Op::Refused => copies >= rules.too_many,
         Op::Clear => {
             after.clear();
             true
         }
+        Op::Lend(..) | Op::TakeBack(_) => unreachable!("these are no step of the tags alone"),
     };
     if !is_right {
         return vec![];
@@ -187,8 +260,24 @@ pub fn is_linearizable<T: Tag>(filled: &[T], events: &[Event<T>], rules: Rules) 
     let threads = 1 + events.iter().map(|event| event.thread).max().unwrap_or(0);
     // Steps of one call overlap, so each is that of a thread of its own.
     let calls = events.iter().enumerate().map(|(nth, event)| {
-        let Event { thread, start, end, now, op } = *event;
-        (start, end, thread + nth * threads, Operation::Called(op, now, rules))
+        let Event { thread, start, end, .. } = *event;
+        let most = most_copies(event, events, rules);
+        (start, end, thread + nth * threads, Operation::Called(*event, most, rules))
     });
     history::is_linearizable::<Multiset<T>>(Operation::Filled(filled.to_vec()), calls)
+}
+
+/// The most copies that there can be when a call has added one.
+fn most_copies<T: Tag>(event: &Event<T>, events: &[Event<T>], rules: Rules) -> usize {
+    let overlaps = |other: &Event<T>| other.start < event.end && event.start < other.end;
+    let is_clear = |other: &&Event<T>| matches!(other.op, Op::Clear);
+    // What is added while others are cleared may remain or not, and which ones it met is not known.
+    let is_cleared = events.iter().filter(is_clear).any(overlaps);
+    let Some(limit) = rules.limit.filter(|_| !is_cleared) else { return usize::MAX };
+    // As many sequences are needed as there are calls at one moment.
+    let adds = events.iter().filter(|other| other.adds() && other.start < event.end);
+    let at_start = |one: &Event<T>| {
+        adds.clone().filter(|other| other.start <= one.start && one.start < other.end).count()
+    };
+    limit + adds.clone().map(at_start).max().unwrap_or(0).saturating_sub(1)
 }

@@ -211,7 +211,7 @@ fn an_insert_takes_a_slot_that_becomes_empty_during_its_search() {
     for number in 0..=last_attempt {
         let (scene, pair) = full_scene();
         let (table, leaving) = (scene.table.clone(), scene.known[0].item);
-        let remove = move || assert!(table.remove::<L>(leaving));
+        let remove = move |_: &[_]| assert!(table.remove::<L>(leaving));
         let outcome = with_hook(before_step(number, remove), || scene.table.insert::<L>(pair));
         assert_eq!(outcome, Ok(()), "the slot was empty before step {number}");
         assert!(scene.table.contains::<L>(pair));

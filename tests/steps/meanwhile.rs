@@ -134,8 +134,8 @@ fn lookup_meanwhile<P: Payload + 'static>(
     let pair = Pair { buckets: [first as u32, 1 - first as u32], ..scene.pair };
     let steps = Rc::new(Cell::new(0));
     let (taken, mut rest, place) = (Rc::clone(&steps), script, scene.place);
-    let hook = move |step| {
-        assert!(step != Step::Lock, "a lookup takes no lock");
+    let hook = move |step: Step| {
+        assert!(!step.is_lock(), "a lookup takes no lock");
         scene.act(actions[rest % actions.len()]);
         rest /= actions.len();
         taken.set(taken.get() + 1);

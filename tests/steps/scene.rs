@@ -154,7 +154,7 @@ pub fn at_every_step<S: Subject<L>, L>(name: &str, scene: impl Fn() -> Scene<S, 
             |halted| assert!(halted || number + S::SPARED > all.len(), "{name}: {number}");
         let mut stop = scene();
         let call = Arc::clone(&stop.call);
-        let look = || {
+        let look = |_: &[Step]| {
             stop.look();
             stop.insert_where_there_is_room();
             stop.look();
@@ -174,5 +174,5 @@ pub fn at_every_step<S: Subject<L>, L>(name: &str, scene: impl Fn() -> Scene<S, 
             S::go_on(&mut panic, true);
         }
     }
-    all.iter().filter(|&&step| step == Step::Lock).count()
+    all.iter().filter(|step| step.is_lock()).count()
 }

@@ -18,6 +18,8 @@ impl<G: Subject> Kind for (Map, G) {
     type Growth = G;
     type Tag = u16;
 
+    const IS_MAP: bool = true;
+
     permanent!();
 
     /// Each number of slots, with values of no bits, of few, and of most.

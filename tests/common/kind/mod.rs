@@ -57,6 +57,8 @@ pub trait Kind: Sized + 'static {
     const GROWS: bool = Self::Growth::GROWS;
     /// Whether copies can be limited, and filters be merged.
     const IS_PERMANENT: bool = true;
+    /// Whether items have values, which can be replaced.
+    const IS_MAP: bool = false;
 
     /// The layouts to test.
     fn layouts() -> Vec<Layout>;
