@@ -31,7 +31,7 @@ use super::{
 pub const THREADS: usize = 3;
 pub const STEPS: usize = 5;
 /// Programs of each kind. A schedule of real threads is one of many.
-const PROGRAMS: u64 = if cfg!(shuttle) { 150 } else { 400 };
+const PROGRAMS: u64 = if cfg!(shuttle) { 110 } else { 400 };
 /// Schedules of each program: under shuttle, or one of real threads.
 const SCHEDULES: usize = if cfg!(shuttle) { 20 } else { 1 };
 
