@@ -10,7 +10,7 @@ use crate::{
     bench::{Bench, Results, Section},
     rounds::Rounds,
     timing::{
-        Clock, STEP, insert_batch, lookup_batch, lookup_single, over_keys, over_range,
+        Clock, STEP, get_single, insert_batch, lookup_batch, lookup_single, over_keys, over_range,
         remove_batch, remove_single,
     },
 };
@@ -163,11 +163,7 @@ fn compare_map(
             });
             let of_set = lookup_batch(&set, &targets).0;
             note(&format!("get, batch, {present} % present"), of_map, of_set);
-            let of_map = over_keys(&targets, |block| {
-                // A branch on the answer would be mispredicted, where half of the keys are present.
-                let values = block.iter().map(|&key| map.get(&Hashed(key)).unwrap_or(0));
-                values.fold(0, |all, value| all ^ value)
-            });
+            let of_map = get_single(&map, &targets).0;
             let of_set = lookup_single(&set, &targets).0;
             note(&format!("get, single, {present} % present"), of_map, of_set);
         }

@@ -10,8 +10,8 @@ use crate::{
     floors::Floors,
     rounds::Rounds,
     timing::{
-        Clock, STEP, insert_batch, insert_single, lookup_batch, lookup_single, median, over_keys,
-        remove_batch, remove_single,
+        Clock, STEP, get_single, insert_batch, insert_single, lookup_batch, lookup_single, median,
+        over_keys, remove_batch, remove_single,
     },
 };
 
@@ -153,13 +153,7 @@ impl OneThread {
             map.insert_batch(Hashed::slice(block), &vec![7; block.len()]).expect("room");
         });
         for (present, targets) in targets(bench, items) {
-            let get = over_keys(&targets, |block| {
-                block
-                    .iter()
-                    .filter_map(|&key| map.get(&Hashed(key)))
-                    .map(usize::from)
-                    .sum::<usize>()
-            });
+            let get = get_single(&map, &targets).0;
             let row = format!("get of a map, single, {present} % present");
             self.by_p.note(row, get.per_key(), p(floors, &targets));
         }

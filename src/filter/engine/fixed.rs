@@ -91,8 +91,8 @@ for_each_payload! { P:
     }
 }
 
+#[cfg(feature = "std")]
 for_each_payload! { P:
-    #[cfg(feature = "std")]
     impl Saved for FixedEngine<P> {
         type Memory = StagedBuckets;
 

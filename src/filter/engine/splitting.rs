@@ -4,7 +4,7 @@
 use alloc::{collections::TryReserveError, vec::Vec};
 use core::num::NonZero;
 
-use super::{Content, Engine, Lookups, bytes_of};
+use super::{Content, Engine, bytes_of};
 #[cfg(guira_in_place)]
 use crate::table::Borrowed;
 #[cfg(guira_vectors)]
@@ -210,10 +210,7 @@ impl<P: Content> Words for &GrowingTable<P> {
 
 #[cfg(feature = "std")]
 #[expect(private_bounds, reason = "sealed")]
-impl<P: Content> SplittingEngine<P>
-where
-    Self: Lookups,
-{
+impl<P: Content> SplittingEngine<P> {
     /// The engine of this form with its table.
     fn holding(form: &Form, table: GrowingTable<P>) -> Self {
         // A limit that does not fit into a word has no effect: no memory holds that many copies.
@@ -240,8 +237,8 @@ where
 
 // The words are those of the table's image. `Grown` has the rest. What is pending, the inserts until
 // the table next checks whether it must grow, follows from the number of items.
+#[cfg(feature = "std")]
 for_each_payload! { P:
-    #[cfg(feature = "std")]
     impl Saved for SplittingEngine<P> {
         type Memory = ImageLoader<P>;
 
