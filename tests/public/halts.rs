@@ -205,7 +205,7 @@ fn others_go_on_beside_each_method<K: Kind<Tag: Tag>>() {
     assert!(Writer::of::<K>().all(|writer| writers.contains(&writer)), "only {writers:?} went on");
 }
 
-/// Halts a call at some of its steps. Adds the writers that went on beside it.
+/// Halts a call at some of its steps. Adds the writers that went on while it may have held a lock.
 fn halt_at_every_step<K: Kind<Tag: Tag>>(
     scene: impl Fn() -> Arc<Scene<K>>,
     writers: &mut BTreeSet<Writer>,
@@ -240,7 +240,11 @@ fn halt_at_every_step<K: Kind<Tag: Tag>>(
                 // A longer window changes nothing about locks.
                 if stop.setting.timing.window == 1 {
                     let held = held(stop.action(), taken, &stripes);
-                    writers.append(&mut beside(&stop, &panic, &held, &stripes));
+                    let mut beside = beside(&stop, &panic, &held, &stripes);
+                    // Beside a thread that holds no lock, everybody goes on.
+                    if !held.is_empty() {
+                        writers.append(&mut beside);
+                    }
                 }
             }
             stop.look();
