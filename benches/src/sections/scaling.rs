@@ -144,17 +144,13 @@ fn speed(
 
 /// Removes the oldest keys of a thread, and inserts as many new ones.
 fn write(filter: &CuckooFilter, ring: &mut Ring, batches: bool) {
+    if batches {
+        return ring.write_batch::<WRITES>(filter);
+    }
     let (oldest, next) = (ring.take_oldest::<WRITES>(), ring.take_next::<WRITES>());
-    let (oldest, next) = (Hashed::slice(&oldest), Hashed::slice(&next));
-    let removed = if batches {
-        let removed = filter.remove_batch(oldest, &mut [false; WRITES]);
-        filter.insert_batch(next).expect("room");
-        removed
-    } else {
-        for key in next {
-            filter.insert(key).expect("room");
-        }
-        oldest.iter().filter(|&key| filter.remove(key)).count()
-    };
+    for key in Hashed::slice(&next) {
+        filter.insert(key).expect("room");
+    }
+    let removed = Hashed::slice(&oldest).iter().filter(|&key| filter.remove(key)).count();
     assert_eq!(removed, WRITES, "the thread's own keys");
 }

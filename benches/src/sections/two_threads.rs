@@ -78,11 +78,7 @@ fn speed(
             const BURSTS: usize = 64;
             for _ in 0..BURSTS {
                 if writes {
-                    let oldest = ring.take_oldest::<WRITES>();
-                    let removed = filter.remove_batch(Hashed::slice(&oldest), &mut [false; WRITES]);
-                    assert_eq!(removed, WRITES, "the thread's own keys");
-                    let next = ring.take_next::<WRITES>();
-                    filter.insert_batch(Hashed::slice(&next)).expect("room");
+                    ring.write_batch::<WRITES>(filter);
                 }
                 if looks_up {
                     let reads = next_block(&reads, &mut at, LOOKUPS);

@@ -136,6 +136,14 @@ impl Ring {
         std::array::from_fn(|i| self.keys.key(self.next - N as u64 + i as u64))
     }
 
+    /// Removes the oldest keys, and inserts as many new ones, in two batches.
+    pub fn write_batch<const N: usize>(&mut self, filter: &CuckooFilter) {
+        let oldest = self.take_oldest::<N>();
+        let removed = filter.remove_batch(Hashed::slice(&oldest), &mut [false; N]);
+        assert_eq!(removed, N, "the thread's own keys");
+        filter.insert_batch(Hashed::slice(&self.take_next::<N>())).expect("room");
+    }
+
     /// Executes one write.
     #[inline]
     fn write(&mut self, insert: impl Fn(u64) -> bool, remove: impl Fn(u64) -> Option<bool>) {
