@@ -167,7 +167,6 @@ extern crate alloc;
 #[cfg(not(target_has_atomic = "64"))]
 compile_error!("guira keeps its buckets in 64-bit atomics, which this target does not have");
 
-mod batch_error;
 mod bucket;
 pub mod docs;
 mod error;
@@ -206,9 +205,8 @@ pub mod raw {
     };
 }
 
-pub use batch_error::InsertBatchError;
 pub use bucket::Layout;
-pub use error::{BuildError, InsertError, MergeError};
+pub use error::{BuildError, InsertBatchError, InsertError, MergeError};
 pub use filter::{
     Contains, CuckooFilter, CuckooMap, ExpiringFilter, Filter, FilterBuilder, FromSeed,
     GrowingExpiringFilter, GrowingFilter, GrowingMap, Hashed, InsertMask, Insertion, Key, Life,

@@ -5,7 +5,7 @@ use core::ops::ControlFlow;
 use super::InsertMask;
 use crate::{
     InsertError,
-    batch_error::{Failed, MAX_BEGUN},
+    error::batch::{Failed, MAX_BEGUN},
     table::{INTERLEAVED, MAX_BURST, MIN_BATCH, ShardedCounter, Source},
 };
 

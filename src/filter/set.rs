@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     InsertBatchError, InsertError,
-    batch_error::{Failed, Failures},
+    error::batch::{Failed, Failures},
     table::MIN_BATCH,
 };
 

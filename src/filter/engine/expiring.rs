@@ -5,8 +5,8 @@ use super::{
 };
 use crate::{
     InsertError, Layout,
-    batch_error::Failed,
     bucket::{with_growing_layout, with_valued_layout},
+    error::batch::Failed,
     table::{Aged, Answers, Clock as _, ClockState, Generations, Hashes},
 };
 

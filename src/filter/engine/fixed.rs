@@ -13,8 +13,8 @@ use crate::table::Borrowed;
 use crate::table::{Buckets, Clock, StagedBuckets};
 use crate::{
     BuildError, InsertError, Layout,
-    batch_error::Failed,
     bucket::{BucketLayout, with_layout},
+    error::batch::Failed,
     filter::builder::Settings,
     table::{
         Addressing, Bare, FixedSpace, FixedTable, Hashes, Kernel, MAX_BUCKETS, Merged, Pair,

@@ -3,8 +3,8 @@
 use super::{Content, Engine, FixedEngine, Lookups, SplittingEngine, answer_items, remove_items};
 use crate::{
     InsertError, Layout,
-    batch_error::Failed,
     bucket::{with_growing_layout, with_valued_layout},
+    error::batch::Failed,
     filter::Values,
     table::{Answers, ClockState, Hashes, Valued},
 };

@@ -118,7 +118,7 @@ use super::snapshot::Saved;
 use crate::table::{ContainsOne, split::GrowingTable};
 use crate::{
     BuildError, InsertError, Layout,
-    batch_error::Failed,
+    error::batch::Failed,
     table::{
         Answers, ClockState, Hashes, Kernel, MAX_LAG, MAX_READING, Merged, Payload, ShardedCounter,
         Space, Table, Words, split::Shrinking,

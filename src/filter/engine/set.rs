@@ -8,8 +8,8 @@ use super::{
 use crate::table::{ContainsOne, Kernel, split::GrowingTable};
 use crate::{
     InsertError, Layout,
-    batch_error::Failed,
     bucket::{with_growing_layout, with_layout},
+    error::batch::Failed,
     table::{Answers, Bare, ClockState, Hashes, Space as _},
 };
 

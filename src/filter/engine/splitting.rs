@@ -11,8 +11,8 @@ use crate::table::Borrowed;
 use crate::table::ContainsOne;
 use crate::{
     BuildError, InsertError, Layout,
-    batch_error::Failed,
     bucket::{GrowingLayout, with_growing_layout},
+    error::batch::Failed,
     filter::builder::Settings,
     table::{
         Bare, Hashes, Kernel, Merged, Payload, Stripes,

@@ -4,7 +4,7 @@ use core::hash::BuildHasher;
 
 use crate::{
     InsertBatchError, InsertError, InsertMask, Key,
-    batch_error::{Failed, Failures},
+    error::batch::{Failed, Failures},
     filter::{
         Filter,
         batch::{Batch, check_burst, check_lengths, insert_singly, pass_on, unique_burst},

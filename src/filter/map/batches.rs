@@ -4,7 +4,7 @@ use core::hash::BuildHasher;
 
 use crate::{
     InsertBatchError, InsertError, Key,
-    batch_error::{Failed, Failures},
+    error::batch::{Failed, Failures},
     filter::{
         Filter,
         batch::{CountChange, check_burst, check_lengths, insert_singly, pass_on},

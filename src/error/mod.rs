@@ -1,8 +1,12 @@
-//! Errors of building a filter, of inserting and of merging. An insert or a merge that fails leaves
+//! Errors of inserting, of building a filter, and of merging. An insert or a merge that fails leaves
 //! the same items in the filter.
+
+pub(crate) mod batch;
+mod build;
 
 use core::{error::Error, fmt};
 
+pub use self::{batch::InsertBatchError, build::BuildError};
 use crate::Layout;
 
 /// Why an item was not inserted. The filter holds the same multiset of items as before.
@@ -91,160 +95,6 @@ impl fmt::Display for InsertError {
 }
 
 impl Error for InsertError {}
-
-/// Why a filter could not be built.
-///
-/// ```
-/// let error = guira::CuckooFilter::builder().build().unwrap_err();
-/// assert_eq!(error, guira::BuildError::NoCapacity);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum BuildError {
-    /// No capacity was given.
-    NoCapacity,
-    /// The capacity needs more than 2^32 buckets of this layout, or the
-    /// [`max_capacity`](crate::FilterBuilder::max_capacity) does.
-    #[non_exhaustive]
-    CapacityTooLarge {
-        /// The one of the two that is too large, in items.
-        capacity: usize,
-        /// The layout.
-        layout: Layout,
-    },
-    /// The [`max_capacity`](crate::FilterBuilder::max_capacity) is smaller than the capacity.
-    #[non_exhaustive]
-    MaxCapacityTooLow {
-        /// The largest capacity, in items.
-        max_capacity: usize,
-        /// The capacity, in items.
-        capacity: usize,
-    },
-    /// The system refused the memory.
-    #[non_exhaustive]
-    OutOfMemory {
-        /// The bytes of buckets that were requested.
-        bytes: usize,
-    },
-    /// The limit on copies of an item is zero.
-    ZeroMaxCopies,
-    /// The number of expected writers is zero.
-    ZeroWriters,
-    /// The filter does not fit into its cap on memory. If it grows: not even at its first size.
-    #[non_exhaustive]
-    MemoryCapTooLow {
-        /// The cap, in bytes.
-        max_bytes: usize,
-        /// The lowest cap that is enough. (Filters that grow or whose items expire may need a
-        /// little more, and say so at the next attempt.)
-        needed: usize,
-    },
-    /// The false-positive rate is not a number above 0 and below 1.
-    InvalidRate(f64),
-    /// The target is lower than the false-positive rate of every layout at this capacity. For a
-    /// map: of every layout with values of this many bits. For a filter that grows: of every layout
-    /// after the last doubling, which a [`max_capacity`](crate::FilterBuilder::max_capacity) brings
-    /// forward.
-    #[non_exhaustive]
-    RateTooLow {
-        /// The target rate.
-        target: f64,
-        /// The lowest possible target.
-        lowest: f64,
-    },
-    /// The window is not in `1 ..= 253`.
-    InvalidWindow(u32),
-    /// A value would have more than 16 bits.
-    InvalidValueBits(u32),
-    /// The values of the layout and of the filter's items differ in size, or only one of the two
-    /// has values, or the layout is one of filters that grow and this filter does not, or the other
-    /// way round.
-    #[non_exhaustive]
-    LayoutUnsuitable {
-        /// The layout.
-        layout: Layout,
-        /// The bits of a value, or `None` if the items of this filter have no values.
-        value_bits: Option<u32>,
-    },
-    /// The layout does not meet the target false-positive rate. For a filter that grows: not after
-    /// its last doubling.
-    #[non_exhaustive]
-    LayoutMissesRate {
-        /// The layout.
-        layout: Layout,
-        /// The target rate.
-        target: f64,
-        /// The lowest target that the layout meets at this capacity.
-        reached: f64,
-    },
-}
-
-impl fmt::Display for BuildError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::NoCapacity => f.write_str(
-                "the builder has no capacity: call `capacity`, or for items that expire `ttl` and \
-                 `inserts_per_second`",
-            ),
-            Self::CapacityTooLarge { capacity, layout } => write!(
-                f,
-                "{capacity} items need more than 2^32 buckets of {layout:?}: deal them to several \
-                 filters"
-            ),
-            Self::MaxCapacityTooLow { max_capacity, capacity } => write!(
-                f,
-                "the `max_capacity` is {max_capacity} items and the `capacity` {capacity}: raise \
-                 the one or lower the other"
-            ),
-            Self::OutOfMemory { bytes } => write!(
-                f,
-                "the system refused {bytes} bytes of memory: free some, or lower the `capacity`"
-            ),
-            Self::ZeroMaxCopies => {
-                f.write_str("`max_copies` is 0: pass at least 1, or leave it out for no limit")
-            }
-            Self::ZeroWriters => {
-                f.write_str("`writers` is 0: pass at least 1, or leave it out for the default")
-            }
-            Self::MemoryCapTooLow { max_bytes, needed } => write!(
-                f,
-                "the filter needs {needed} bytes and its `max_bytes` is {max_bytes}: raise it, or \
-                 lower the `capacity`"
-            ),
-            Self::InvalidRate(rate) => {
-                write!(f, "the false-positive rate is {rate}: pass one above 0 and below 1")
-            }
-            Self::RateTooLow { target, lowest } => write!(
-                f,
-                "no layout reaches a false-positive rate of {target}: pass at least {lowest:e}"
-            ),
-            Self::InvalidWindow(window) => {
-                write!(f, "the window is {window} generations: pass 1 to 253")
-            }
-            Self::InvalidValueBits(bits) => write!(f, "values have {bits} bits: pass at most 16"),
-            Self::LayoutUnsuitable { layout, value_bits: Some(bits) } => write!(
-                f,
-                "{layout:?} has no values of {bits} bits: pass one that has, or leave the layout \
-                 to the builder"
-            ),
-            Self::LayoutUnsuitable { layout, value_bits: None } => {
-                let reason = match (layout.valued(), layout.splitting()) {
-                    (Some(_), _) => "has values, and the items of this filter have none",
-                    (None, Some(_)) => "is for sets that grow only",
-                    (None, None) => "is not for sets that grow",
-                };
-                write!(f, "{layout:?} {reason}: pass another layout, or leave it to the builder")
-            }
-            Self::LayoutMissesRate { layout, target, reached } => write!(
-                f,
-                "{layout:?} reaches a false-positive rate of {reached:.3e}, not {target}: raise \
-                 the target, or leave the layout to the builder"
-            ),
-        }
-    }
-}
-
-impl Error for BuildError {}
 
 /// Why a filter was not merged into another one, which holds the same multiset of items as before.
 ///
@@ -370,37 +220,6 @@ pub(crate) mod tests {
         says(
             &MergeError::OutOfMemory { bytes: 4_096 },
             "the system refused memory to merge 4096 bytes of buckets: free some, and merge again",
-        );
-    }
-
-    #[test]
-    fn errors_of_builders_say_what_to_do() {
-        for error in [BuildError::NoCapacity, BuildError::ZeroMaxCopies, BuildError::ZeroWriters] {
-            is_advice(&error);
-        }
-        let layout = Layout::Plain4x16;
-        says(
-            &BuildError::CapacityTooLarge { capacity: 99, layout },
-            "99 items need more than 2^32 buckets of Plain4x16: deal them to several filters",
-        );
-        says(
-            &BuildError::OutOfMemory { bytes: 4_096 },
-            "the system refused 4096 bytes of memory: free some, or lower the `capacity`",
-        );
-        says(
-            &BuildError::InvalidRate(1.5),
-            "the false-positive rate is 1.5: pass one above 0 and below 1",
-        );
-        says(
-            &BuildError::RateTooLow { target: 1e-9, lowest: 1.25e-6 },
-            "no layout reaches a false-positive rate of 0.000000001: pass at least 1.25e-6",
-        );
-        says(&BuildError::InvalidWindow(254), "the window is 254 generations: pass 1 to 253");
-        says(&BuildError::InvalidValueBits(17), "values have 17 bits: pass at most 16");
-        says(
-            &BuildError::LayoutMissesRate { layout, target: 1e-5, reached: 1.17e-4 },
-            "Plain4x16 reaches a false-positive rate of 1.170e-4, not 0.00001: raise the target, \
-             or leave the layout to the builder",
         );
     }
 }
