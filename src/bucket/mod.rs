@@ -14,7 +14,7 @@ mod rates;
 mod semi_sorted;
 mod swar;
 
-pub(crate) use dispatch::{with_growing_layout, with_layout, with_valued_layout};
+pub(crate) use dispatch::{with_growing_layout, with_layout, with_set_layout, with_valued_layout};
 pub use layout::Layout;
 pub(crate) use layout::{MAX_VALUE_BITS, fingerprints};
 pub use leveled::{Code, GrowingLayout, Leveled};

@@ -13,7 +13,7 @@ use crate::table::Borrowed;
 use crate::table::{Buckets, Clock, StagedBuckets};
 use crate::{
     BuildError, InsertError, Layout,
-    bucket::{BucketLayout, with_layout},
+    bucket::BucketLayout,
     error::batch::Failed,
     filter::builder::Settings,
     table::{
@@ -50,7 +50,7 @@ for_each_payload! { P:
 
         const NAME: &'static str = P::NAMES[0];
 
-        of_the_table!(FixedTable<P>, with_layout);
+        of_the_table!(FixedTable<P>, by_layout);
 
         fn build(settings: &Settings) -> Result<Self, BuildError> {
             let (layout, buckets) = choose(settings)?;
@@ -72,7 +72,7 @@ for_each_payload! { P:
         }
 
         fn try_clone(&self) -> Result<(Self, u64), BuildError> {
-            let copied = with_layout!(self.layout, L => self.table.try_clone::<L>(self.huge_pages));
+            let copied = by_layout!(self.layout, L => self.table.try_clone::<L>(self.huge_pages));
             let (table, occupied) = copied.ok_or_else(|| self.out_of_memory())?;
             Ok((Self { table, ..*self }, occupied))
         }
@@ -134,7 +134,7 @@ for_each_payload! { P:
 
         fn restore(form: &Form, _occupied: u64, memory: StagedBuckets) -> Option<Self> {
             let mut restored = Self::holding(form, memory.finish(), form.stripes)?;
-            with_layout!(form.layout, L => restored.table.start_clock::<L>(form.clock));
+            by_layout!(form.layout, L => restored.table.start_clock::<L>(form.clock));
             Some(restored)
         }
 
@@ -143,6 +143,18 @@ for_each_payload! { P:
             let mut engine = Self::holding(form, Buckets::borrowed(words), stripes)?;
             engine.table.set_clock(form.clock);
             Some(engine)
+        }
+    }
+
+    impl FixedEngine<P> {
+        /// The engine of this form with these buckets, whose clock is not set. `None` if the system
+        /// refuses the memory for the rest.
+        fn holding(form: &Form, buckets: Buckets, stripes: usize) -> Option<Self> {
+            let addressing = Addressing::new(form.words, P::of(form.layout, form.clock));
+            let table = FixedTable::with_buckets(addressing, buckets, stripes)?;
+            let capacity = usize::try_from(form.capacity).ok()?;
+            let max_copies = NonZero::new(form.max_copies as u8);
+            Some(Self::new(table, form.layout, capacity, true, max_copies, Kernel::best()))
         }
     }
 }
@@ -197,37 +209,27 @@ fn choose(settings: &Settings) -> Result<(Layout, u64), BuildError> {
     })
 }
 
-#[cfg(feature = "std")]
-#[expect(private_bounds, reason = "sealed")]
-impl<P: Content> FixedEngine<P> {
-    /// The engine of this form with these buckets, whose clock is not set. `None` if the system
-    /// refuses the memory for the rest.
-    fn holding(form: &Form, buckets: Buckets, stripes: usize) -> Option<Self> {
-        let addressing = Addressing::new(form.words, P::of(form.layout, form.clock));
-        let table = FixedTable::with_buckets(addressing, buckets, stripes)?;
-        let capacity = usize::try_from(form.capacity).ok()?;
-        let max_copies = NonZero::new(form.max_copies as u8);
-        Some(Self::new(table, form.layout, capacity, true, max_copies, Kernel::best()))
+for_each_payload! { P:
+    impl FixedEngine<P> {
+        /// The engine of this table.
+        pub(super) fn new(
+            table: FixedTable<P>,
+            layout: Layout,
+            capacity: usize,
+            huge_pages: bool,
+            max_copies: Option<NonZero<u8>>,
+            kernel: Kernel,
+        ) -> Self {
+            let unlimited = max_copies.is_none().then_some(layout);
+            let (probe, look_up) = by_layout!(layout, L => {
+                (table.addressing().payload().probe::<L>(), table.single_lookup::<L>(kernel))
+            });
+            Self { table, layout, capacity, huge_pages, max_copies, unlimited, kernel, probe, look_up }
+        }
     }
 }
 
 impl<P: Payload> FixedEngine<P> {
-    /// The engine of this table.
-    pub(super) fn new(
-        table: FixedTable<P>,
-        layout: Layout,
-        capacity: usize,
-        huge_pages: bool,
-        max_copies: Option<NonZero<u8>>,
-        kernel: Kernel,
-    ) -> Self {
-        let unlimited = max_copies.is_none().then_some(layout);
-        let (probe, look_up) = with_layout!(layout, L => {
-            (table.addressing().payload().probe::<L>(), table.single_lookup::<L>(kernel))
-        });
-        Self { table, layout, capacity, huge_pages, max_copies, unlimited, kernel, probe, look_up }
-    }
-
     /// Looks up one mixed hash.
     #[inline]
     pub(super) fn look_up(&self, mixed: u64) -> P::Answer {

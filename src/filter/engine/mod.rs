@@ -81,19 +81,26 @@ macro_rules! of_the_table {
     };
 }
 
-/// Implements something for the engines of each payload, by the same text. Not by a generic
-/// implementation: every crate that uses one would compile it anew.
+/// Implements something for the engines of each payload, by the same text, in which `by_layout!` is
+/// the macro of the layouts of a fixed size that the payload has. Not by a generic implementation:
+/// every crate that uses one would compile it anew.
 macro_rules! for_each_payload {
     ($payload:ident: $($implementation:tt)*) => {
         const _: () = {
+            #[allow(unused_imports)]
+            use crate::bucket::with_set_layout as by_layout;
             type $payload = crate::table::Bare;
             $($implementation)*
         };
         const _: () = {
+            #[allow(unused_imports)]
+            use crate::bucket::with_valued_layout as by_layout;
             type $payload = crate::table::Valued;
             $($implementation)*
         };
         const _: () = {
+            #[allow(unused_imports)]
+            use crate::bucket::with_valued_layout as by_layout;
             type $payload = crate::table::Aged;
             $($implementation)*
         };

@@ -8,14 +8,14 @@ use super::{
 use crate::table::{ContainsOne, Kernel, split::GrowingTable};
 use crate::{
     InsertError, Layout,
-    bucket::{with_growing_layout, with_layout},
+    bucket::{with_growing_layout, with_set_layout},
     error::batch::Failed,
     table::{Answers, Bare, ClockState, Hashes, Space as _},
 };
 
 operations! {
     /// The operations of sets, on [mixed](crate::table::mix) hashes.
-    trait SetEngine for Bare, with_layout;
+    trait SetEngine for Bare, with_set_layout;
 
     @inline fn insert(&self, mixed: u64) -> Result<(), InsertError> {
         self.insert_mixed(mixed)
@@ -85,10 +85,10 @@ impl Lookups for FixedEngine {
     fn contains_each(&self, len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize {
         // Apart, so that the code for each of the two forms knows it.
         match answers {
-            Answers::Mask(mask) => with_layout!(self.layout, L => {
+            Answers::Mask(mask) => with_set_layout!(self.layout, L => {
                 self.table.contains_each::<L>(self.kernel, len, hashes, Answers::Mask(mask))
             }),
-            Answers::Each(found) => with_layout!(self.layout, L => {
+            Answers::Each(found) => with_set_layout!(self.layout, L => {
                 self.table.contains_each::<L>(self.kernel, len, hashes, Answers::Each(found))
             }),
             _ => unreachable!("sets have no values"),
@@ -100,7 +100,7 @@ impl FixedEngine {
     #[inline]
     fn insert_mixed(&self, mixed: u64) -> Result<(), InsertError> {
         let Some(layout) = self.unlimited else { return self.insert_limited(mixed) };
-        let added = with_layout!(layout, L => {
+        let added = with_set_layout!(layout, L => {
             let pair = self.table.addressing().pair::<L>(mixed);
             self.table.prefetch(&pair);
             self.table.add::<L>(&pair)
@@ -111,7 +111,7 @@ impl FixedEngine {
     /// The rest of `insert`, if copies are limited.
     #[inline(never)]
     fn insert_limited(&self, mixed: u64) -> Result<(), InsertError> {
-        with_layout!(self.layout, L => {
+        with_set_layout!(self.layout, L => {
             let pair = self.table.fetched_with_stripe::<L>(mixed);
             self.table.insert_up_to::<L>(self.limit(), pair)
         })
@@ -121,7 +121,7 @@ impl FixedEngine {
     #[cold]
     #[inline(never)]
     fn insert_by_relocating(&self, mixed: u64) -> Result<(), InsertError> {
-        with_layout!(self.layout, L => {
+        with_set_layout!(self.layout, L => {
             let pair = self.table.addressing().pair::<L>(mixed);
             self.table.insert_by_relocating::<L>(pair)
         })
