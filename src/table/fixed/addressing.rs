@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     InsertError,
-    bucket::{BucketLayout, Fingerprint, Lanes, fingerprints},
+    bucket::{BucketLayout, Fingerprint, Lanes, both, fingerprints},
     sync::{Acquire, Relaxed, Word},
     table::{Hashes, mix::SCATTER},
 };
@@ -178,22 +178,26 @@ impl<P: Payload> Space for FixedSpace<P> {
     #[inline]
     fn load_both(&self, pair: &Pair) -> [Seen; 2] {
         // Acquire: as in `BothWords::load`.
-        pair.buckets.map(|bucket| Seen { bucket, word: self.bucket(bucket).load(Acquire) })
+        both(pair.buckets, |bucket| Seen { bucket, word: self.bucket(bucket).load(Acquire) })
     }
 
     #[inline]
     fn load_both_to_change(&self, pair: &Pair) -> [Seen; 2] {
         // Acquire: as above.
-        pair.buckets
-            .map(|bucket| Seen { bucket, word: self.bucket(bucket).load_to_change(Acquire) })
+        both(pair.buckets, |bucket| Seen {
+            bucket,
+            word: self.bucket(bucket).load_to_change(Acquire),
+        })
     }
 
     #[inline]
     fn load_both_to_add(&self, pair: &Pair) -> [Seen; 2] {
         // Relaxed: the compare-and-swap validates the word, and nothing else depends on it. (After
         // an Acquire, the compiler loads the address of the buckets again: four instructions.)
-        pair.buckets
-            .map(|bucket| Seen { bucket, word: self.bucket(bucket).load_to_change(Relaxed) })
+        both(pair.buckets, |bucket| Seen {
+            bucket,
+            word: self.bucket(bucket).load_to_change(Relaxed),
+        })
     }
 
     #[inline]
@@ -251,7 +255,7 @@ impl<L: BucketLayout, P: Payload> Words<L> for FixedSpace<P> {
     fn marks(&self, pair: &Pair, words: [Seen; 2]) -> [u64; 2] {
         let pattern = L::LANES.broadcast(pair.fingerprint.get());
         // The exact tests: every mark is right.
-        let marks = words.map(|seen| L::LANES.zeros((seen.word ^ pattern) & !self.values::<L>()));
+        let marks = both(words, |seen| L::LANES.zeros((seen.word ^ pattern) & !self.values::<L>()));
         [marks[0], if pair.buckets[0] == pair.buckets[1] { 0 } else { marks[1] }]
     }
 
@@ -259,7 +263,7 @@ impl<L: BucketLayout, P: Payload> Words<L> for FixedSpace<P> {
     fn copies_in(&self, pair: &Pair, words: [Seen; 2]) -> usize {
         let pattern = L::pattern(self.key(pair.fingerprint));
         let count = |seen: Seen| L::count(seen.word & !self.values::<L>(), pattern) as usize;
-        let [first, second] = words.map(count);
+        let [first, second] = both(words, count);
         if pair.buckets[0] == pair.buckets[1] { first } else { first + second }
     }
 

@@ -4,7 +4,7 @@ use core::hint::select_unpredictable;
 
 use super::{Clock, FixedTable, KeyProbe, Pair, Payload, Stripe};
 use crate::{
-    bucket::{BucketLayout, Fingerprint},
+    bucket::{BucketLayout, Fingerprint, both},
     sync::{Acquire, Word},
     table::Aged,
 };
@@ -246,12 +246,12 @@ impl BothWords for [u64; 2] {
         // which also add), so that a hit happens after the insert that it found; and with that of
         // `change_slot` and `clear`, so that a lookup that sees a cleared slot also sees the
         // version bumped.
-        buckets.map(|bucket| word(bucket).load(Acquire))
+        both(buckets, |bucket| word(bucket).load(Acquire))
     }
 
     #[inline]
     fn without(self, bits: u64) -> Self {
-        self.map(|word| word & !bits)
+        both(self, |word| word & !bits)
     }
 
     #[inline]
