@@ -24,7 +24,8 @@ macro_rules! around {
             ) -> Self {
                 table.set_clock(clock);
                 let kernel = Kernel::Scalar;
-                Self::of_model(FixedEngine::new(table, layout, 1, false, max_copies, kernel))
+                let new = FixedEngine::<$payload>::new;
+                Self::of_model(new(table, layout, 1, false, max_copies, kernel))
             }
 
             /// The table.
