@@ -129,8 +129,7 @@ pub fn spawn_reader<T: Lookup>(
     })
 }
 
-/// Runs the thread of [`spawn_reader`] beside a writer in this one: a third thread would multiply
-/// the executions.
+/// Runs the thread of [`spawn_reader`] beside a thread that writes.
 ///
 /// # Panics
 /// If one of the threads panics.
@@ -142,9 +141,12 @@ pub fn look_up_beside<T: Lookup>(
 ) {
     let done = Mark::default();
     let reader = spawn_reader(shared, seen, &done, item);
-    write(shared);
-    done.set();
+    let writer = spawn(shared, move |shared| {
+        write(shared);
+        done.set();
+    });
     reader.join().unwrap();
+    writer.join().unwrap();
 }
 
 /// Data that one thread writes before it inserts an item, and that another one reads if it has

@@ -3,7 +3,7 @@
 
 use guira::raw::{Clock as _, Pair};
 use guira_loom_tests::{
-    EVERY_WAY, Seen, check, check_shallow,
+    EVERY_WAY, Mark, check, check_shallow,
     expiry::{A, Aging, START, WINDOW, aging, assert_ends, copies, item, put, relocate},
     read_beside, reversed, spawn,
 };
@@ -21,25 +21,17 @@ fn beside(
     set_up: fn(&Aging, Pair),
     write: fn(&Aging, Pair),
 ) {
-    check(name, floor, EVERY_WAY, move |seen| run_beside(seen, is_visible, set_up, write));
-}
-
-/// One execution of [`beside`].
-fn run_beside(
-    seen: &std::sync::Arc<Seen>,
-    is_visible: bool,
-    set_up: fn(&Aging, Pair),
-    write: fn(&Aging, Pair),
-) {
-    let table = aging();
-    let item = item(&table, BOTH, 0, 0);
-    set_up(&table, item);
-    let read = move |table: &Aging| {
-        let found = table.is_visible::<A>(reversed(item));
-        assert_eq!(found, is_visible, "an item is missed, or found when it has expired");
-    };
-    read_beside(&table, seen, read, move |table| write(table, item));
-    assert_ends(&table);
+    check(name, floor, EVERY_WAY, move |seen| {
+        let table = aging();
+        let item = item(&table, BOTH, 0, 0);
+        set_up(&table, item);
+        let read = move |table: &Aging| {
+            let found = table.is_visible::<A>(reversed(item));
+            assert_eq!(found, is_visible, "an item is missed, or found when it has expired");
+        };
+        read_beside(&table, seen, read, move |table| write(table, item));
+        assert_ends(&table);
+    });
 }
 
 /// Catches a lookup that misses an item which moves.
@@ -127,14 +119,24 @@ fn lookup_beside_a_second_insert_and_another_insert() {
 /// new again.
 #[test]
 fn lookup_of_an_expired_item_beside_advances() {
-    let why = "The lookup reads the word before the first advance and the generation after the \
-               second one, or the other way round: one preemption each.";
-    check_shallow("expiry_lookup_expired", 1, EVERY_WAY, why, |seen| {
-        let set_up = |table: &Aging, item| put(table, item, START - 2, 0);
-        run_beside(seen, false, set_up, |table, _| {
+    let why = "The lookup begins first, so one preemption is enough for both advances to come \
+               between any two of its steps, or for it to come between any two of theirs.";
+    check_shallow("expiry_lookup_expired", 30_000, EVERY_WAY, why, |seen| {
+        let table = aging();
+        let item = item(&table, BOTH, 0, 0);
+        put(&table, item, START - 2, 0);
+        let done = Mark::default();
+        let is_done = done.clone();
+        let writer = spawn(&table, move |table| {
             table.advance::<A>();
             table.advance::<A>();
+            done.set();
         });
+        let was_done = is_done.is_set();
+        assert!(!table.is_visible::<A>(reversed(item)), "found when it has expired");
+        seen.note(is_done.relative_to(was_done));
+        writer.join().unwrap();
+        assert_ends(&table);
     });
 }
 
