@@ -47,15 +47,6 @@ impl Fingerprint {
     }
 }
 
-/// Applies a function to both elements, as `pair.map(f)` does. That compiles to a dozen functions,
-/// in each of the hundreds of places where an operation is compiled for a layout.
-#[expect(clippy::inline_always, reason = "so that `f` gets the features of the caller")]
-#[inline(always)]
-pub(crate) fn both<T, U>(pair: [T; 2], mut f: impl FnMut(T) -> U) -> [U; 2] {
-    let [first, second] = pair;
-    [f(first), f(second)]
-}
-
 /// Largest number of slots in a word of any layout.
 pub(crate) const MAX_SLOTS: usize = 8;
 

@@ -15,7 +15,7 @@
 use core::hint::select_unpredictable;
 
 use super::{
-    BucketLayout, Census, Fingerprint, both,
+    BucketLayout, Census, Fingerprint,
     census::census,
     nibbles::{self, code_bits},
     swar::Lanes,
@@ -208,7 +208,7 @@ impl<const SLOTS: u32, const BITS: u32> BucketLayout for SemiSorted<SLOTS, BITS>
     /// more registers, and lookups without a match would pay for saving them.
     #[inline]
     fn quick_probe(words: [u64; 2], pattern: Pattern) -> (bool, bool) {
-        let [first, second] = both(words, |word| Self::LANES.zeros_short(word ^ pattern.highs));
+        let [first, second] = words.map(|word| Self::LANES.zeros_short(word ^ pattern.highs));
         let may = first | second != 0;
         (may, !may)
     }

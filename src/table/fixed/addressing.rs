@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     InsertError,
-    bucket::{BucketLayout, Fingerprint, Lanes, both, fingerprints},
+    bucket::{BucketLayout, Fingerprint, Lanes, fingerprints},
     sync::{Acquire, Relaxed, Word},
     table::{Hashes, mix::SCATTER},
 };
@@ -178,26 +178,22 @@ impl<P: Payload> Space for FixedSpace<P> {
     #[inline]
     fn load_both(&self, pair: &Pair) -> [Seen; 2] {
         // Acquire: as in `BothWords::load`.
-        both(pair.buckets, |bucket| Seen { bucket, word: self.bucket(bucket).load(Acquire) })
+        pair.buckets.map(|bucket| Seen { bucket, word: self.bucket(bucket).load(Acquire) })
     }
 
     #[inline]
     fn load_both_to_change(&self, pair: &Pair) -> [Seen; 2] {
         // Acquire: as above.
-        both(pair.buckets, |bucket| Seen {
-            bucket,
-            word: self.bucket(bucket).load_to_change(Acquire),
-        })
+        pair.buckets
+            .map(|bucket| Seen { bucket, word: self.bucket(bucket).load_to_change(Acquire) })
     }
 
     #[inline]
     fn load_both_to_add(&self, pair: &Pair) -> [Seen; 2] {
         // Relaxed: the compare-and-swap validates the word, and nothing else depends on it. (After
         // an Acquire, the compiler loads the address of the buckets again: four instructions.)
-        both(pair.buckets, |bucket| Seen {
-            bucket,
-            word: self.bucket(bucket).load_to_change(Relaxed),
-        })
+        pair.buckets
+            .map(|bucket| Seen { bucket, word: self.bucket(bucket).load_to_change(Relaxed) })
     }
 
     #[inline]
@@ -255,7 +251,7 @@ impl<L: BucketLayout, P: Payload> Words<L> for FixedSpace<P> {
     fn marks(&self, pair: &Pair, words: [Seen; 2]) -> [u64; 2] {
         let pattern = L::LANES.broadcast(pair.fingerprint.get());
         // The exact tests: every mark is right.
-        let marks = both(words, |seen| L::LANES.zeros((seen.word ^ pattern) & !self.values::<L>()));
+        let marks = words.map(|seen| L::LANES.zeros((seen.word ^ pattern) & !self.values::<L>()));
         [marks[0], if pair.buckets[0] == pair.buckets[1] { 0 } else { marks[1] }]
     }
 
@@ -263,7 +259,7 @@ impl<L: BucketLayout, P: Payload> Words<L> for FixedSpace<P> {
     fn copies_in(&self, pair: &Pair, words: [Seen; 2]) -> usize {
         let pattern = L::pattern(self.key(pair.fingerprint));
         let count = |seen: Seen| L::count(seen.word & !self.values::<L>(), pattern) as usize;
-        let [first, second] = both(words, count);
+        let [first, second] = words.map(count);
         if pair.buckets[0] == pair.buckets[1] { first } else { first + second }
     }
 

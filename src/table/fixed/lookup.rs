@@ -4,7 +4,7 @@ use core::hint::select_unpredictable;
 
 use super::{Clock, FixedTable, KeyProbe, Pair, Payload, Stripe};
 use crate::{
-    bucket::{BucketLayout, Fingerprint, both},
+    bucket::{BucketLayout, Fingerprint},
     sync::{Acquire, Word},
     table::Aged,
 };
@@ -246,12 +246,12 @@ impl BothWords for [u64; 2] {
         // which also add), so that a hit happens after the insert that it found; and with that of
         // `change_slot` and `clear`, so that a lookup that sees a cleared slot also sees the
         // version bumped.
-        both(buckets, |bucket| word(bucket).load(Acquire))
+        buckets.map(|bucket| word(bucket).load(Acquire))
     }
 
     #[inline]
     fn without(self, bits: u64) -> Self {
-        both(self, |word| word & !bits)
+        self.map(|word| word & !bits)
     }
 
     #[inline]

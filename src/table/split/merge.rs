@@ -43,7 +43,7 @@ use super::{
 };
 use crate::{
     InsertError,
-    bucket::{Code, GrowingLayout, both, leveled::level},
+    bucket::{Code, GrowingLayout, leveled::level},
     sync::{Acquire, Relaxed, Release},
     table::{MergeRefusal, Merged, Payload, StripeGuard, stats::RelocationCount},
 };
@@ -169,7 +169,7 @@ impl<P: Payload> GrowingTable<P> {
             self.check_copies::<L>(item)?;
             // Room is made as for an item of which more is known, and which has the same locations.
             // If only one of them is known, that one stands for both.
-            let [first, second] = both(item.sides, |side| Self::complete::<L>(side));
+            let [first, second] = item.sides.map(|side| Self::complete::<L>(side));
             let second = if seen[1].is_some() { second } else { first };
             let mut search = Search::default();
             let whole = Item { sides: [first, second] };
@@ -306,7 +306,7 @@ impl<P: Payload> GrowingSpace<P> {
     pub(super) fn halves(&self, item: &Item) -> [Item; 2] {
         let side = item.sides[0];
         let marker = 1 << side.code.known();
-        both([marker, 2 * marker], |more| {
+        [marker, 2 * marker].map(|more| {
             // The marker moves up, and the bit in its place is 0 or 1.
             let extension = if more == marker {
                 side.code.extension ^ (3 * marker)
@@ -323,7 +323,7 @@ impl<P: Payload> GrowingSpace<P> {
     pub(super) fn locate(&self, item: &Item) -> [Option<Seen>; 2] {
         let size = self.hint();
         loop {
-            let seen = both(item.sides, |side| {
+            let seen = item.sides.map(|side| {
                 let place = self.growth.place(side, size)?;
                 // Acquire: pairs with the Release of whoever changed the word.
                 self.follow(side, place, |bucket| self.bucket(bucket).load_to_change(Acquire))

@@ -205,7 +205,7 @@ use super::{
     Table, Words,
 };
 use crate::{
-    bucket::{GrowingLayout, both},
+    bucket::GrowingLayout,
     sync::{Lock, Word},
 };
 
@@ -313,7 +313,7 @@ impl<P: Payload> GrowingSpace<P> {
         stripes: &'a Stripes,
         sides: [Side; 2],
     ) -> &'a Stripe {
-        let starts = both(sides, |side| side.start);
+        let starts = sides.map(|side| side.start);
         stripes.at(self.growth.stripe::<L>(sides[0].code.core, starts))
     }
 

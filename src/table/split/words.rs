@@ -10,7 +10,7 @@ use super::{
 use crate::{
     InsertError,
     bucket::{
-        Code, GrowingLayout, Lanes, both,
+        Code, GrowingLayout, Lanes,
         leveled::{Found, level, slots},
     },
     sync::{Acquire, Word},
@@ -173,7 +173,7 @@ impl<L: GrowingLayout, P: Payload> Words<L> for GrowingSpace<P> {
 
     #[inline]
     fn slot_of(&self, item: &Item, is_second: bool, word: u64) -> u32 {
-        let [first, second] = both(item.sides, |side| side.code.extension);
+        let [first, second] = item.sides.map(|side| side.code.extension);
         let extension = select_unpredictable(is_second, second, first);
         let code = Code { extension, ..item.sides[0].code };
         L::encode(code, level(word), self.value_bits()) as u32

@@ -5,7 +5,6 @@ use core::hint::select_unpredictable;
 use super::{Attempts, Clock, Seen, Space, StripeGuard, Table, Words};
 use crate::{
     InsertError,
-    bucket::both,
     sync::{Relaxed, Release},
 };
 
@@ -235,7 +234,7 @@ impl<S: Space> Table<S> {
     where
         S: Words<L>,
     {
-        let expired = both(words, |seen| now.map_or(0, |now| self.expired::<L>(now, seen.word)));
+        let expired = words.map(|seen| now.map_or(0, |now| self.expired::<L>(now, seen.word)));
         let room = |place: usize| match now {
             None => words[place].word,
             Some(_) => S::without_all(words[place].word, expired[place]),

@@ -5,7 +5,7 @@ mod vectors;
 
 use super::{GrowingSpace, GrowingTable, Item, Payload, Place, Seen, Side};
 use crate::{
-    bucket::{GrowingLayout, both, leveled::level},
+    bucket::{GrowingLayout, leveled::level},
     sync::Word,
 };
 
@@ -55,7 +55,7 @@ impl<P: Payload> GrowingSpace<P> {
         load: impl Fn(&Word) -> u64 + Copy,
     ) -> [Seen; 2] {
         loop {
-            let [first, second] = both([0, 1], |index| {
+            let [first, second] = [0, 1].map(|index| {
                 let load = |bucket| load(self.found_bucket(bucket));
                 let seen = self.follow(item.sides[index], places[index], load);
                 seen.expect("an item is known at every level")

@@ -11,7 +11,7 @@ use arrayvec::ArrayVec;
 use super::{Clock, FULL_LOAD, GrowingTable, Payload, Place, Seen, Size, Victim};
 use crate::{
     bucket::{
-        GrowingLayout, both,
+        GrowingLayout,
         leveled::{empty, level},
     },
     sync::{Relaxed, Word},
@@ -132,11 +132,11 @@ impl<P: Payload> GrowingTable<P> {
         has_changed: &mut bool,
     ) -> bool {
         let pair = [bucket, self.growth.child(bucket, at)];
-        let load_pair = || both(pair, |bucket| load(self.bucket(bucket)));
+        let load_pair = || pair.map(|bucket| load(self.bucket(bucket)));
         let mut words = load_pair();
         // A path that meets a bucket twice may be left half-way. So the attempts are limited.
         for _ in 0..4 * L::SLOTS {
-            if both(words, L::occupied).iter().sum::<u32>() <= L::SLOTS
+            if words.map(L::occupied).iter().sum::<u32>() <= L::SLOTS
                 || !self.move_elsewhere::<L>(pair, steps)
             {
                 break;
@@ -145,7 +145,7 @@ impl<P: Payload> GrowingTable<P> {
             words = load_pair();
         }
         *steps += 1;
-        if both(words, L::occupied).iter().sum::<u32>() > L::SLOTS {
+        if words.map(L::occupied).iter().sum::<u32>() > L::SLOTS {
             return false;
         }
         let low = u64::from(bucket) / self.growth.first();
