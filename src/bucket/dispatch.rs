@@ -14,7 +14,8 @@ macro_rules! with_layout {
 }
 pub(crate) use with_layout;
 
-/// As [`with_layout`], for layouts of sets: those without values.
+/// As [`with_layout`], for layouts of sets: those without values. (Some arms name a layout with values,
+/// which a set never has. Without them, removals in batches took 4 % more instructions.)
 macro_rules! with_set_layout {
     ($layout:expr, $L:ident => $body:expr) => {
         match $layout {
@@ -22,15 +23,15 @@ macro_rules! with_set_layout {
                 type $L = $crate::bucket::Plain<8, 8>;
                 $body
             }
-            $crate::bucket::Layout::Plain6x10 => {
+            $crate::bucket::Layout::Plain6x10 | $crate::bucket::Layout::Valued6x10 { .. } => {
                 type $L = $crate::bucket::Plain<6, 10>;
                 $body
             }
-            $crate::bucket::Layout::Plain5x12 => {
+            $crate::bucket::Layout::Plain5x12 | $crate::bucket::Layout::Valued5x12 { .. } => {
                 type $L = $crate::bucket::Plain<5, 12>;
                 $body
             }
-            $crate::bucket::Layout::Plain4x16 => {
+            $crate::bucket::Layout::Plain4x16 | $crate::bucket::Layout::Valued4x16 { .. } => {
                 type $L = $crate::bucket::Plain<4, 16>;
                 $body
             }
