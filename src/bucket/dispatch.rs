@@ -14,8 +14,8 @@ macro_rules! with_layout {
 }
 pub(crate) use with_layout;
 
-/// As [`with_layout`], for layouts of sets: those without values. (Some arms name a layout with values,
-/// which a set never has. Without them, removals in batches took 4 % more instructions.)
+/// As [`with_layout`], for layouts of sets: those without values. (Some arms name a layout with
+/// values, which a set never has. Without them, removals in batches took 4 % more instructions.)
 macro_rules! with_set_layout {
     ($layout:expr, $L:ident => $body:expr) => {
         match $layout {
