@@ -1,5 +1,5 @@
-//! Errors of inserting, of building a filter, and of merging. An insert or a merge that fails leaves
-//! the same items in the filter.
+//! Errors of inserting, of building a filter, and of merging. An insert or a merge that fails
+//! leaves the same items in the filter.
 
 pub(crate) mod batch;
 mod build;

@@ -224,7 +224,17 @@ for_each_payload! { P:
             let (probe, look_up) = by_layout!(layout, L => {
                 (table.addressing().payload().probe::<L>(), table.single_lookup::<L>(kernel))
             });
-            Self { table, layout, capacity, huge_pages, max_copies, unlimited, kernel, probe, look_up }
+            Self {
+                table,
+                layout,
+                capacity,
+                huge_pages,
+                max_copies,
+                unlimited,
+                kernel,
+                probe,
+                look_up,
+            }
         }
     }
 }
