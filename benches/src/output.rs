@@ -15,9 +15,9 @@ const TERMS: &str = "\
 R reads two random cache lines per key, prefetched in a window of 32 keys that rolls. P is a \
 lookup without protocol, one key at a time: a mixer, a fingerprint, both buckets, two loads, one \
 comparison. The section one-thread measures them beside each figure, in memory of the same size on \
-the same kind of pages. Figures are medians of several rounds. Threads are pinned. All filters get the same random \
-64-bit keys, and memory on huge pages; in the large tables an exact set gets a sixteenth of the \
-keys. A write removes the oldest of the thread's own keys or inserts a new one, alternately. \
+the same kind of pages. Figures are medians of several rounds. Threads are pinned. All filters get \
+the same random 64-bit keys, and memory on huge pages; in the large tables an exact set gets a \
+sixteenth of the keys. A write removes the oldest of the thread's own keys or inserts a new one, alternately. \
 Latencies include the cost of reading the clock and, with more threads than cores, the wait for a \
 core.";
 

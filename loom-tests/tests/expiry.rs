@@ -120,7 +120,8 @@ fn lookup_beside_a_second_insert_and_another_insert() {
 #[test]
 fn lookup_of_an_expired_item_beside_advances() {
     let why = "The lookup begins first, so one preemption is enough for both advances to come \
-               between any two of its steps, or for it to come between any two of theirs.";
+               between any two of its steps. For a lookup between two steps of an advance, which \
+               needs two, the model split_age_lookup_expired has the same code of advances.";
     check_shallow("expiry_lookup_expired", 39_000, &["before", "during"], why, |seen| {
         let table = aging();
         let item = item(&table, BOTH, 0, 0);
