@@ -21,7 +21,7 @@ use guira::{
 
 /// The file with this name.
 fn path(name: &str) -> PathBuf {
-    [env!("CARGO_MANIFEST_DIR"), "tests", "golden", name].iter().collect()
+    [env!("CARGO_MANIFEST_DIR"), "golden", name].iter().collect()
 }
 
 /// Keys that stay.

@@ -63,7 +63,7 @@ fn add_folder(folder: &Path, methods: &mut Vec<Method>) {
 /// The public methods of filters, builders, loaders, and of what they return.
 fn all_methods() -> Vec<Method> {
     let mut methods = Vec::new();
-    add_folder(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/filter"), &mut methods);
+    add_folder(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../src/filter"), &mut methods);
     methods
 }
 
