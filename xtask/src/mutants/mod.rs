@@ -108,6 +108,9 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     let runner = Runner { jobs: jobs(options.jobs), folder };
     let builds = if options.quick { &Build::ALL[..1] } else { &Build::ALL };
     let mut models = runner.build(&root, &library, builds)?;
+    for model in &mut models {
+        model.is_brief = options.quick;
+    }
     report::built(&models, started.elapsed());
     let recorded_length =
         |model: &Model| recorded.executions.get(&model.name).map_or(0, |executions| executions[0]);
@@ -287,7 +290,7 @@ fn examine(
         models.iter().copied().filter(is_worthwhile).partition(is_killer);
     let mut worst = Outcome::Survived;
     for model in first.into_iter().chain(others) {
-        match model.examine(number, log)? {
+        match model.examine(number, mutant.may_hang, log)? {
             Outcome::Survived => {}
             noticed @ Outcome::Killed { .. } => return Ok(noticed),
             Outcome::TimedOut { model } if mutant.may_hang => {

@@ -20,8 +20,8 @@ use super::{
 use crate::models::Declared;
 
 /// Time that a model may take beyond ten times its usual.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// Time that the first run of a model may take.
+const PATIENCE: Duration = Duration::from_secs(15);
+/// Time that a run of a model may take whose usual time is unknown.
 const FIRST_PATIENCE: Duration = Duration::from_mins(10);
 /// Pause between two looks at a running model, at first; most end within a few.
 const FIRST_POLL: Duration = Duration::from_millis(1);
@@ -35,6 +35,9 @@ pub(super) struct Model {
     test: String,
     /// The name that it prints.
     pub(super) name: String,
+    /// Whether a run on the library as it is ends after a second: where all models are explored
+    /// elsewhere, it only tells that the copy with the mutants works.
+    pub(super) is_brief: bool,
     baseline: OnceLock<Baseline>,
 }
 
@@ -64,7 +67,8 @@ pub(super) fn list(binary: &Binary, declared: &[Declared]) -> Result<Vec<Model>>
         let name = declared.iter().find(is_it).map(|model| model.name.clone());
         let name = name.with_context(|| format!("the source of {test} is gone"))?;
         let (binary, test) = (binary.clone(), test.to_owned());
-        models.push(Model { binary, test, name, baseline: OnceLock::new() });
+        let baseline = OnceLock::new();
+        models.push(Model { binary, test, name, is_brief: false, baseline });
     }
     Ok(models)
 }
@@ -103,9 +107,10 @@ impl Model {
         Ok(*self.baseline.get_or_init(|| Baseline { executions, took }))
     }
 
-    /// Runs the model on a mutant.
-    pub(super) fn examine(&self, mutant: usize, log: &Path) -> Result<Outcome> {
-        let limit = PATIENCE + 10 * self.check(log)?.took;
+    /// Runs the model on a mutant, with more patience if the mutant should not make it hang.
+    pub(super) fn examine(&self, mutant: usize, may_hang: bool, log: &Path) -> Result<Outcome> {
+        let usual = self.check(log)?.took;
+        let limit = if self.is_brief && !may_hang { FIRST_PATIENCE } else { PATIENCE + 10 * usual };
         let model = self.name.clone();
         Ok(match self.run(mutant, limit, log)? {
             Ending::Passed(_) => Outcome::Survived,
@@ -117,7 +122,11 @@ impl Model {
     /// Runs the test with a mutant selected for as long as the limit allows.
     fn run(&self, mutant: usize, limit: Duration, log: &Path) -> Result<Ending> {
         let file = File::create(log)?;
-        let mut child = Command::new(&self.binary.path)
+        let mut command = Command::new(&self.binary.path);
+        if self.is_brief && mutant == 0 {
+            command.env("LOOM_MAX_DURATION", "1");
+        }
+        let mut child = command
             .args([&self.test, "--exact", "--include-ignored", "--test-threads=1", "--nocapture"])
             .env("GUIRA_LOOM_ASSERTIONS_ONLY", "1")
             .env(VARIABLE, mutant.to_string())
