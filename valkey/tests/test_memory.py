@@ -8,9 +8,11 @@ from servers import wait_until
 
 
 def used(client):
-    """Bytes in use, once the server has freed what it frees in the background."""
+    """Bytes in use, once the server has freed what it frees in the background, and the buffers of
+    the connections that were closed."""
     client.execute_command("CLIENT", "NO-EVICT", "off")
     wait_until(lambda: client.info("memory")["lazyfree_pending_objects"] == 0)
+    wait_until(lambda: client.info("clients")["connected_clients"] == 1)
     return client.info("memory")["used_memory"]
 
 
