@@ -8,12 +8,16 @@ from servers import wait_until
 
 
 def used(client):
-    """Bytes in use, once the server has freed what it frees in the background, and the buffers of
-    the connections that were closed."""
+    """Bytes in use, once the server has freed what it frees in the background."""
     client.execute_command("CLIENT", "NO-EVICT", "off")
     wait_until(lambda: client.info("memory")["lazyfree_pending_objects"] == 0)
-    wait_until(lambda: client.info("clients")["connected_clients"] == 1)
     return client.info("memory")["used_memory"]
+
+
+def settled(client):
+    """Bytes in use, once the buffers of the connections that were closed are freed, too."""
+    wait_until(lambda: client.info("clients")["connected_clients"] == 1)
+    return used(client)
 
 
 @pytest.fixture
@@ -44,9 +48,9 @@ class Reconnecting:
 @pytest.mark.parametrize("capacity", [1 << 12, 1 << 16, 1 << 20, 1 << 23])
 def test_reported_memory_is_used_memory(client, capacity):
     client.execute_command("CF.ADD", "warm up", "a")
-    before = used(client)
+    before = settled(client)
     client.execute_command("CF.RESERVE", "k", capacity)
-    taken = used(client) - before
+    taken = settled(client) - before
     reported = client.memory_usage("k")
     slack = 300  # the main dictionary and the buffers of the connection
     assert abs(taken - reported) <= 0.02 * taken + slack, (taken, reported)
@@ -54,36 +58,41 @@ def test_reported_memory_is_used_memory(client, capacity):
 
 def test_reported_memory_of_many_small_keys(client):
     client.config_set("hz", "100")
-    before = used(client)
+    before = settled(client)
     count = 8192  # the main dictionary has exactly as many buckets
     pipeline = client.pipeline(transaction=False)
     for number in range(count):
         pipeline.execute_command("CF.RESERVE", f"k{number:05}", 1024)
     pipeline.execute()
     del pipeline
-    taken = used(client) - before
+    taken = settled(client) - before
     reported = sum(client.memory_usage(f"k{number:05}") for number in range(0, count, 64)) * 64
     assert abs(taken - reported) <= 0.02 * taken, (taken, reported)
 
 
 def test_reported_memory_of_a_grown_filter(client):
-    before = used(client)
+    before = settled(client)
     client.execute_command("CF.RESERVE", "k", 1024, "EXPANSION", 2)
     insert(client, "k", range(500_000))
-    taken = used(client) - before
     reported = client.memory_usage("k")
-    assert abs(taken - reported) <= 0.02 * taken + 1000, (taken, reported)
+
+    # A busy server frees later what it needed for large commands.
+    def is_right():
+        taken = settled(client) - before
+        return abs(taken - reported) <= 0.02 * taken + 1000
+
+    wait_until(is_right, what=f"about {reported} bytes taken")
 
 
 @pytest.mark.parametrize("lazy", ["yes", "no"])
 def test_large_filters_are_freed(client, lazy):
     """A thread frees them, of the server's or of the module's."""
-    before, filters = used(client), metrics(client)[0]
+    before, filters = settled(client), metrics(client)[0]
     client.execute_command("CF.RESERVE", "k", 120_000_000)
-    assert used(client) - before > 1 << 28
+    assert settled(client) - before > 1 << 28
     with configured(client, **{"lazyfree-lazy-user-del": lazy}):
         client.delete("k")
-    wait_until(lambda: metrics(client)[0] == filters and used(client) - before < 1 << 20)
+    wait_until(lambda: metrics(client)[0] == filters and settled(client) - before < 1 << 20)
 
 
 @pytest.mark.parametrize("expansion, million, small", [(0, 1.6, 4200), (1, 2.7, 7500)])
@@ -125,7 +134,7 @@ def test_nothing_leaks(server, client):
 
     for _ in range(2):
         everything()
-    before = used(client)
+    before = settled(client)
     for _ in range(5):
         everything()
-    assert used(client) - before < 50_000
+    assert settled(client) - before < 50_000
