@@ -24,6 +24,8 @@ BASE_OPTIONS = {
     "enable-module-command": "yes",
     "repl-diskless-sync-delay": "0",
     "repl-ping-replica-period": "1",
+    # The log keeps slow commands with their words, so memory in use would depend on the load.
+    "slowlog-log-slower-than": "-1",
 }
 
 
