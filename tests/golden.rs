@@ -2,7 +2,7 @@
 //! platform, and are loaded by this one, on any.
 //!
 //! A file is never changed. For a new kind of filter, add a row, and write the files that are
-//! missing: `cargo test --release --test golden -- --ignored`.
+//! missing: `cargo test --test golden -- --ignored`.
 
 #![cfg(feature = "std")]
 

@@ -4,7 +4,7 @@
 //! - `cargo test --test linearizability`: on real threads.
 //! - `RUSTFLAGS="--cfg guira_steps" cargo test --test linearizability`: on real threads with random
 //!   delays between the steps of a call.
-//! - `RUSTFLAGS="--cfg shuttle" cargo test --release --test linearizability`: under shuttle, which
+//! - `RUSTFLAGS="--cfg shuttle" cargo test --test linearizability`: under shuttle, which
 //!   decides at every atomic operation which thread runs, at random and by PCT (Burckhardt et al.,
 //!   ASPLOS 2010). Shuttle is sequentially consistent: this tests the steps, not the orderings.
 //!

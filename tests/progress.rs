@@ -1,5 +1,5 @@
 //! Writers that stop or panic between two steps. Run by
-//! `RUSTFLAGS="--cfg guira_steps" cargo test --release --test progress`. Without the cfg there are
+//! `RUSTFLAGS="--cfg guira_steps" cargo test --test progress`. Without the cfg there are
 //! no tests here.
 //!
 //! Each writer is stopped before its first step, then in a new table before its second, and so on

@@ -1,6 +1,6 @@
 //! Threads that stop for ever, or panic, before a step of a public method.
 //!
-//! `RUSTFLAGS="--cfg guira_steps" cargo test --release --test public halts`. Without the cfg, this
+//! `RUSTFLAGS="--cfg guira_steps" cargo test --test public halts`. Without the cfg, this
 //! is left out. A step is an access to a word, or the acquisition of a lock. `tests/progress.rs`
 //! does the same beneath the public methods, in scenes that lead through moves and splits. Here
 //! every method is halted, of filters of every kind, and others call public methods: lookups take

@@ -8,8 +8,8 @@
 //! buckets. Here no two keys are aliases, so that a count tells what was inserted.
 //!
 //! - `cargo test --test public`: on real threads.
-//! - `RUSTFLAGS="--cfg shuttle" cargo test --release --test public`: under shuttle.
-//! - `RUSTFLAGS="--cfg guira_steps" cargo test --release --test public`: also with threads that
+//! - `RUSTFLAGS="--cfg shuttle" cargo test --test public`: under shuttle.
+//! - `RUSTFLAGS="--cfg guira_steps" cargo test --test public`: also with threads that
 //!   stop or panic in each method (see `halts`).
 
 mod calls;
