@@ -187,7 +187,7 @@ fn check_doublings<K: Grows>(filter: &Of<K>, comes_and_goes: bool) {
         assert!(excess <= 64 * slots_per_bucket, "{excess} slots more");
         let (bound, capacity) = (filter.false_positive_rate(), filter.capacity() as u64);
         assert!(bound <= target);
-        let queries = (scaled(400.0, 10_000.0) / bound).min(4e6);
+        let queries = (scaled(400.0, 10_000.0) / bound).min(scaled(1e6, 4e6));
         let share = check_rate::<K>(filter, bound, queries);
         if !comes_and_goes {
             assert!((0..keys.start).all(|key| filter.contains(&key)), "{filter:?} misses an item");

@@ -12,7 +12,7 @@ use super::{
 use crate::common::{self, churn::StopOnPanic, races::Gate};
 
 /// How long a test runs, and how many programs it runs at least, unless a number is given.
-const ENOUGH: Duration = Duration::from_secs(2);
+const ENOUGH: Duration = Duration::from_secs(1);
 const LEAST: usize = 5_000;
 /// Programs that the threads run before histories are checked.
 const BATCH: usize = 64;

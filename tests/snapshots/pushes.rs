@@ -127,8 +127,8 @@ fn refused_pushes_leave_no_trace_in_loaders_of_other_sizes() {
     let map = GrowingMap::builder().capacity(100_000).seed(2);
     let map = filled::<GrowingMaps>(map, 1_500_000).0.to_bytes();
     assert!(set.len().min(map.len()) > 2 * HUGE_PAGE);
-    check_pushes::<GrowingSets>(&set, 41, &mut rng);
-    check_pushes::<GrowingMaps>(&map, 41, &mut rng);
+    check_pushes::<GrowingSets>(&set, scaled(163, 41), &mut rng);
+    check_pushes::<GrowingMaps>(&map, scaled(163, 41), &mut rng);
     check_pushes::<Sets>(&fixed(2 * HUGE_PAGE + BLOCK + 8), 29, &mut rng);
     for bytes in [8, 800, BLOCK - 8, BLOCK, BLOCK + 8, 3 * BLOCK + 8] {
         check_pushes::<Sets>(&fixed(bytes), 1, &mut rng);
