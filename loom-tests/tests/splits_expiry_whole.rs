@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 
 use guira::raw::Clock as _;
 use guira_loom_tests::{
-    check, spawn,
+    check, spawn, spawn_deep,
     splits::{S, forgetful, leaving, loaded, split},
     splits_expiry::{Aging, START, WINDOW, aging, assert_ends, copies, put},
 };
@@ -31,6 +31,14 @@ fn restored_with(table: &Aging, interval: u64) -> Aging {
     loaded(table.growth().payload(), &grown, &words, Some((clock, &sweep)))
 }
 
+/// A table with a clock that is due every ten units. A thread of its own makes it, since the stack
+/// of the main thread is too small for snapshots.
+fn ticking() -> loom::sync::Arc<Aging> {
+    let table = loom::sync::Arc::new(aging(2));
+    let maker = spawn_deep(&table, |table| restored_with(table, 10));
+    loom::sync::Arc::new(maker.join().unwrap())
+}
+
 /// Copies a table with an expired slot, and one that expires next, beside an advance.
 fn beside_an_advance(name: &str, floor: usize, copy: Copy) {
     check(name, floor, &["before", "after"], move |seen| {
@@ -39,7 +47,7 @@ fn beside_an_advance(name: &str, floor: usize, copy: Copy) {
         put(&table, old.sides[0], START - 2);
         put(&table, item.sides[0], START - 1);
         put(&table, new.sides[1], START);
-        let copier = spawn(&table, copy);
+        let copier = spawn_deep(&table, copy);
         table.advance::<S>();
         let copy = copier.join().unwrap();
         seen.note_if(copy.clock().generation() == START, "before", "after");
@@ -74,7 +82,7 @@ fn beside_a_tick(name: &str, floor: usize, copy: Copy) {
         let ghostly = leaving(&table, 1, 0);
         put(&table, forgetful(ghostly.sides[0], 0), START - 1);
         split(&table);
-        let copier = spawn(&table, copy);
+        let copier = spawn_deep(&table, copy);
         table.advance::<S>();
         let copy = copier.join().unwrap();
         seen.note_if(copy.clock().generation() == START, "before", "after");
@@ -101,7 +109,7 @@ fn beside_an_insert(name: &str, floor: usize, copy: Copy) {
     check(name, floor, &["with", "without"], move |seen| {
         let table = aging(2);
         let new = leaving(&table, 1, 0);
-        let copier = spawn(&table, copy);
+        let copier = spawn_deep(&table, copy);
         let inserter = spawn(&table, move |table| table.insert_for::<S>(new, WINDOW));
         table.advance::<S>();
         let copy = copier.join().unwrap();
@@ -131,7 +139,7 @@ fn beside_a_split(name: &str, floor: usize, copy: Copy) {
         let table = aging(4);
         let ghostly = leaving(&table, 1, 0);
         put(&table, forgetful(ghostly.sides[0], 0), START);
-        let copier = spawn(&table, copy);
+        let copier = spawn_deep(&table, copy);
         split(&table);
         let copy = copier.join().unwrap();
         assert_eq!(copy.clock().visible_slots(), Some(1), "ghosts were taken for items");
@@ -156,9 +164,9 @@ fn copy_beside_a_split() {
 /// Copies a table while its clock is read, which holds up the copy, and the copy the clock.
 fn beside_a_reading(name: &str, floor: usize, copy: Copy) {
     check(name, floor, &["before", "after"], move |seen| {
-        let table = loom::sync::Arc::new(restored_with(&aging(2), 10));
+        let table = ticking();
         assert_eq!(table.tick_by::<S>(|| 0), None);
-        let copier = spawn(&table, copy);
+        let copier = spawn_deep(&table, copy);
         assert_eq!(table.tick_by::<S>(|| 10), Some(START + 1));
         let copy = copier.join().unwrap();
         seen.note_if(copy.clock().generation() == START, "before", "after");
@@ -182,9 +190,9 @@ fn copy_beside_a_reading() {
 #[test]
 fn tick_beside_an_advance() {
     check("split_age_tick", 79, &["ticked", "not due"], |seen| {
-        let table = loom::sync::Arc::new(restored_with(&aging(2), 10));
+        let table = ticking();
         assert_eq!(table.tick_by::<S>(|| 0), None);
-        let ticker = spawn(&table, |table| table.tick_by::<S>(|| 10));
+        let ticker = spawn_deep(&table, |table| table.tick_by::<S>(|| 10));
         assert!(table.advance::<S>() > START, "the call began no generation");
         let begun = ticker.join().unwrap();
         assert!(begun.is_none_or(|generation| generation == START + 1), "a generation was skipped");
