@@ -11,8 +11,7 @@ use super::{
 };
 use crate::common::{self, churn::StopOnPanic, races::Gate};
 
-/// How long a test runs, and how many programs it runs at least, unless a number is given.
-const ENOUGH: Duration = Duration::from_secs(1);
+/// How many programs a test runs at least, unless a number is given.
 const LEAST: usize = 5_000;
 /// Programs that the threads run before histories are checked.
 const BATCH: usize = 64;
@@ -71,11 +70,12 @@ pub fn run<S: Tiny>(threads: usize) {
     let programs: Vec<u64> = programs(50_000).collect();
     let patience = Duration::from_secs(180 + programs.len() as u64 / 100);
     let _watchdog = common::Watchdog::patient("linearizability", patience);
+    let enough = Duration::from_secs(common::scaled(1, 2));
     let (start, given) = (Instant::now(), variable("GUIRA_PROGRAMS").is_some());
     let mut sights = Sights::default();
     for (nth, batch) in programs.chunks(BATCH).enumerate() {
         sights += run_batch::<S>(batch, threads);
-        if !given && nth * BATCH > LEAST && start.elapsed() > ENOUGH {
+        if !given && nth * BATCH > LEAST && start.elapsed() > enough {
             break;
         }
     }

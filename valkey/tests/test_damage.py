@@ -67,10 +67,10 @@ def test_truncated_dumps(server, client):
     for key in samples(client):
         dump = client.dump(key)
         body, footer = dump[:-FOOTER], dump[-FOOTER:]
-        truncated = [body[:end] + footer for end in range(len(body))]
+        cuts = [body[:end] + footer for end in range(len(body))]
         # A server reads on into the footer, whose first bytes may be those that were cut off.
-        truncated = [cut for cut in truncated if not cut.startswith(body)]
-        assert_refused(server, client, truncated, None)
+        cuts = [cut for cut in cuts if not cut.startswith(body)]
+        assert_refused(server, client, cuts, None)
 
 
 def test_flipped_dumps(server, client):

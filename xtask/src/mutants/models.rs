@@ -129,7 +129,7 @@ impl Model {
         let mut child = command
             .args([&self.test, "--exact", "--include-ignored", "--test-threads=1", "--nocapture"])
             .env("GUIRA_LOOM_ASSERTIONS_ONLY", "1")
-            // The stacks of loom's threads are too small for one.
+            // The stacks of loom's threads are too small for a backtrace.
             .env("RUST_BACKTRACE", "0")
             .env(VARIABLE, mutant.to_string())
             .stdin(Stdio::null())
