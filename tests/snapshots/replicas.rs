@@ -12,7 +12,7 @@ use super::{
         kind::{Kind, Of},
         rng,
         saved::{Item, crowd, holds, insert, loader, remove},
-        settings,
+        scaled, settings,
         suite::on_all_kinds,
     },
     loaded::batches,
@@ -109,9 +109,9 @@ fn change_both<K: Kind>(both: &mut [Replica<K>; 2], other: &Replica<K>, number: 
 fn replicas_stay_equal<K: Kind>() {
     // Half as many operations again insert as remove.
     let sizes = if K::GROWS {
-        [(10, 20_000), (1_000, 60_000), (4_000, 5_000)]
+        [(10, 20_000), (1_000, scaled(30_000, 60_000)), (4_000, 5_000)]
     } else {
-        [(30_000, 20_000), (5_000, 40_000), (400_000, 400)]
+        [(30_000, 20_000), (5_000, scaled(10_000, 40_000)), (400_000, 400)]
     };
     let layouts = K::layouts();
     let some = [0, layouts.len() / 2, layouts.len() - 1].map(|nth| (layouts[nth], None));
