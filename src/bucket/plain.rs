@@ -60,11 +60,11 @@ impl<const SLOTS: u32, const BITS: u32> BucketLayout for Plain<SLOTS, BITS> {
 
     #[inline]
     fn without(word: u64, pattern: u64) -> Option<u64> {
-        let found = Self::LANES.zeros_short(word ^ pattern);
-        (found != 0).then(|| {
-            let below = (1 << Self::LANES.lowest(found)) - 1;
-            word & below | (word >> BITS) & !below
-        })
+        // A bit at the start of the slot. Bits above it can be wrong.
+        let found = Self::LANES.zeros_short(word ^ pattern) >> (BITS - 1);
+        // All bits from there on, which take those of the next slot.
+        let moved = found | found.wrapping_neg();
+        (found != 0).then_some(word ^ ((word ^ word >> BITS) & moved))
     }
 
     #[inline]

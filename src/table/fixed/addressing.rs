@@ -279,11 +279,8 @@ impl<L: BucketLayout, P: Payload> Words<L> for FixedSpace<P> {
         value: Option<u16>,
     ) -> Option<(Seen, u64)> {
         let pattern = L::pattern(pair.fingerprint);
-        let in_first = L::contains(first.word, pattern);
-        if !(in_first | L::contains(second.word, pattern)) {
-            return None;
-        }
         // No branch: the words may still be on their way from memory, as in `try_add`.
+        let in_first = L::contains(first.word, pattern);
         let bucket = select_unpredictable(in_first, first.bucket, second.bucket);
         let word = select_unpredictable(in_first, first.word, second.word);
         let new = match value {
