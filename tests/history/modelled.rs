@@ -16,7 +16,7 @@ use super::{
 };
 
 /// Programs of each test, unless `GUIRA_PROGRAMS` says otherwise.
-const PROGRAMS: u64 = 400;
+const PROGRAMS: u64 = 250;
 /// Schedules tried with each program, unless `GUIRA_SCHEDULES` says otherwise.
 const SCHEDULES: u64 = 40;
 
