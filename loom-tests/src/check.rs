@@ -3,7 +3,7 @@
 //! # Bounds
 //!
 //! A *preemption* is a switch away from a thread that could go on. A model explores every schedule
-//! with at most `DEFAULT_BOUND` of them at each change (the sixteen longest ones with one), and one
+//! with at most `DEFAULT_BOUND` of them at each change (the longest ones with one), and one
 //! more in `.ci/slow`, which then runs every model without a bound for two minutes. A model with
 //! another bound gives its reason to [`check_deep`] or [`check_shallow`], which fail without one.
 //!

@@ -2,7 +2,7 @@
 
 use std::{
     env, fs,
-    path::{Path, PathBuf},
+    path::Path,
     process::{Command, Stdio},
 };
 
@@ -45,7 +45,7 @@ pub(super) fn count(root: &Path, toolchain: &str) -> Result<Vec<(String, f64)>> 
     }
     fs::create_dir_all(&folder)?;
     let totals = folder.join("totals");
-    let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    let target = env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
     let status = Command::new("rustup")
         .args(["run", toolchain, "cargo", "build", "--quiet", "--release", "--bin=guira-counts"])
         // Together with the other programs, as CI builds them: the library is compiled once.
