@@ -1,8 +1,8 @@
-//! Payloads: what slots hold beside a fingerprint. [`Valued`](super::Valued) and
-//! [`Aged`](super::Aged) stand beside the steps that only their tables have.
+//! Payloads: what slots hold beside a fingerprint. Each implements [`Payload`] beside its lookups
+//! or steps.
 
-use super::{Clock, FixedTable, Pair};
-use crate::bucket::{BucketLayout, Fingerprint, fingerprints};
+use super::{Clock, FixedTable};
+use crate::bucket::{BucketLayout, Fingerprint};
 
 /// What the slots of a table hold beside a fingerprint.
 pub trait Payload: Copy + core::fmt::Debug {
@@ -61,38 +61,3 @@ pub trait Payload: Copy + core::fmt::Debug {
 /// The payload of tables whose slots hold fingerprints alone. It has no size and no cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bare;
-
-impl Payload for Bare {
-    type Clock = ();
-    type Probe = ();
-    type Answer = bool;
-
-    fn probe<L: BucketLayout>(&self) {}
-
-    #[inline]
-    fn fingerprints<L: BucketLayout>(_probe: &()) -> u32 {
-        fingerprints::<L>(0)
-    }
-
-    #[expect(clippy::inline_always, reason = "so that it gets the features of its caller")]
-    #[inline(always)]
-    unsafe fn look_up<L: BucketLayout>(
-        table: &FixedTable,
-        _probe: &(),
-        key: u32,
-        buckets: [u32; 2],
-    ) -> bool {
-        let pair = Pair { fingerprint: Fingerprint::new(key), buckets };
-        // SAFETY: the caller promises it.
-        unsafe { table.contains_unchecked::<L>(pair) }
-    }
-
-    fn clock(&self, _stripes: usize, _grows: Option<u64>) -> Option<()> {
-        Some(())
-    }
-
-    #[inline]
-    fn value_bits(&self) -> u32 {
-        0
-    }
-}

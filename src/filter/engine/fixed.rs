@@ -38,10 +38,8 @@ pub struct FixedEngine<P: Payload = Bare> {
     pub(super) unlimited: Option<Layout>,
     /// The kernel by which batches are looked up. It is available on this processor.
     pub(super) kernel: Kernel,
-    /// What lookups need of the bits of a value or a stamp, computed once. Nothing in sets.
-    probe: P::Probe,
-    /// The single lookup of the layout, for the kernel.
-    look_up: SingleLookup<P>,
+    /// The single lookup of this table, for the kernel.
+    pub(super) single: SingleLookup<P>,
 }
 
 for_each_payload! { P:
@@ -221,32 +219,13 @@ for_each_payload! { P:
             kernel: Kernel,
         ) -> Self {
             let unlimited = max_copies.is_none().then_some(layout);
-            let (probe, look_up) = by_layout!(layout, L => {
-                (table.addressing().payload().probe::<L>(), table.single_lookup::<L>(kernel))
-            });
-            Self {
-                table,
-                layout,
-                capacity,
-                huge_pages,
-                max_copies,
-                unlimited,
-                kernel,
-                probe,
-                look_up,
-            }
+            let single = by_layout!(layout, L => table.single_lookup::<L>(kernel));
+            Self { table, layout, capacity, huge_pages, max_copies, unlimited, kernel, single }
         }
     }
 }
 
 impl<P: Payload> FixedEngine<P> {
-    /// Looks up one mixed hash.
-    #[inline]
-    pub(super) fn look_up(&self, mixed: u64) -> P::Answer {
-        // SAFETY: the function was chosen for this table, and the kernel is available.
-        unsafe { (self.look_up)(&self.table, &self.probe, mixed) }
-    }
-
     /// The limit on copies, or one that has no effect.
     pub(super) fn limit(&self) -> usize {
         self.max_copies.map_or(usize::MAX, |limit| limit.get().into())

@@ -108,7 +108,7 @@ impl Content for Valued {
 impl Lookups for FixedEngine<Valued> {
     #[inline]
     fn contains(&self, mixed: u64) -> bool {
-        self.look_up(mixed).is_some()
+        self.get_mixed(mixed).is_some()
     }
 
     fn contains_each(&self, len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize {
@@ -121,7 +121,8 @@ impl Lookups for FixedEngine<Valued> {
 impl FixedEngine<Valued> {
     #[inline]
     fn get_mixed(&self, mixed: u64) -> Option<u16> {
-        self.look_up(mixed)
+        // SAFETY: it was made for this table.
+        unsafe { self.single.answer(&self.table, mixed) }
     }
 
     fn get_items(&self, len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize {

@@ -79,7 +79,8 @@ impl Content for Bare {
 impl Lookups for FixedEngine {
     #[inline]
     fn contains(&self, mixed: u64) -> bool {
-        self.look_up(mixed)
+        // SAFETY: it was made for this table.
+        unsafe { self.single.answer(&self.table, mixed) }
     }
 
     fn contains_each(&self, len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize {

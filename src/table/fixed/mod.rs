@@ -6,7 +6,6 @@ mod key_probe;
 mod lookup;
 mod merge;
 mod room;
-mod single;
 mod values;
 mod whole;
 
@@ -15,8 +14,8 @@ pub use key_probe::KeyProbe;
 #[cfg(guira_vectors)]
 pub(in crate::table) use lookup::BothWords;
 pub(in crate::table) use lookup::Fastest;
+pub(crate) use lookup::SingleLookup;
 pub use room::{INTERLEAVED, Move, PendingInserts};
-pub(crate) use single::SingleLookup;
 
 use super::{
     Attempts, Bare, Buckets, Clock, ClockState, Counters, Payload, Seen, Space, Stripe,

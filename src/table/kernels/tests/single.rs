@@ -35,7 +35,7 @@ where
             // SAFETY: the function is that of this layout, and the processor has AVX2.
             let (by_scalar, by_vectors) = unsafe {
                 (
-                    scalar(&table, &probe, mixed(item)),
+                    scalar.answer(&table, mixed(item)),
                     look_up_one::<L, P>(&table, &probe, mixed(item)),
                 )
             };
