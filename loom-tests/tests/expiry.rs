@@ -1,7 +1,10 @@
 //! Lookups and inserts in a table whose slots expire, beside moves, refreshes, sweeps and advances.
 #![cfg(not(feature = "semi-sorted"))]
 
-use guira::raw::{Clock as _, Pair};
+use guira::{
+    InsertError,
+    raw::{Clock as _, Pair},
+};
 use guira_loom_tests::{
     EVERY_WAY, Mark, check, check_shallow,
     expiry::{A, Aging, START, WINDOW, aging, assert_ends, copies, item, put, relocate},
@@ -365,5 +368,26 @@ fn lookup_beside_an_alias_and_an_eviction() {
     beside("expiry_lookup_evicting", 7_900, true, set_up, |table, pair| {
         put(table, pair, START, 1);
         assert_eq!(table.insert_evicting::<A>(item(table, FIRST, 1, 1)), (START, true));
+    });
+}
+
+/// Catches `TooManyCopies` because of copies that have expired since both buckets were full.
+#[test]
+fn insert_beside_an_advance_and_a_change_of_the_last_slot() {
+    check("expiry_copies_expire", 20, &["added", "full"], |seen| {
+        let table = aging();
+        let (item, other) = (item(&table, BOTH, 0, 0), item(&table, BOTH, 1, 0));
+        for bucket in [0, 0, 1] {
+            put(&table, item, START - 1, bucket);
+        }
+        put(&table, other, START, 1);
+        let inserter = spawn(&table, move |table| table.insert_for::<A>(item, WINDOW));
+        table.advance::<A>();
+        assert!(table.remove_of::<A>(other, START));
+        let last = table.insert_for::<A>(item, WINDOW);
+        let outcome = inserter.join().unwrap();
+        seen.note_if(outcome.is_ok(), "added", "full");
+        assert!(last.is_ok(), "no slot of the present generation");
+        assert_ne!(outcome, Err(InsertError::TooManyCopies), "there were one or two that count");
     });
 }

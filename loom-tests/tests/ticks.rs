@@ -1,4 +1,4 @@
-//! Calls of `tick_by` at two readings of the clock.
+//! Calls of `tick_by`, and of `advance_to`, at two readings of the clock.
 #![cfg(not(feature = "semi-sorted"))]
 
 use std::{
@@ -17,12 +17,15 @@ use guira_loom_tests::{
 };
 use loom::sync::Arc;
 
-/// Calls `tick_by` when a clock, which never goes back, has shown this many intervals at least.
+/// Reads a clock that never goes back, and has shown this many intervals at least.
+fn read(clock: &AtomicU64, intervals: u64) -> Duration {
+    clock.fetch_max(intervals * INTERVAL, SeqCst);
+    Duration::from_nanos(clock.load(SeqCst))
+}
+
+/// Calls `tick_by` at such a reading.
 fn tick(filter: &ExpiringFilter, clock: &AtomicU64, intervals: u64) -> Option<u64> {
-    filter.tick_by(|| {
-        clock.fetch_max(intervals * INTERVAL, SeqCst);
-        Duration::from_nanos(clock.load(SeqCst))
-    })
+    filter.tick_by(|| read(clock, intervals))
 }
 
 /// Catches a `tick_by` that counts a reading for another generation than that in which it was taken.
@@ -47,5 +50,25 @@ fn ticks_an_interval_apart() {
             let next = tick(&filter, &clock, 3);
             assert_eq!(next, Some(start + 2), "the generation is too long");
         }
+    });
+}
+
+/// Catches an `advance_to` that counts a reading for a generation that another call has ended.
+/// Then the time that was counted of the later one is lost, and the next call begins no generation.
+#[test]
+fn advances_to_readings_an_interval_apart() {
+    check("advances_to_apart", 100, &["one after the other", "both at once"], |seen| {
+        let filter = Arc::new(ExpiringFilter::empty());
+        let clock = StdArc::new(AtomicU64::new(0));
+        let start = filter.advance_to(|| read(&clock, 0));
+        let late = {
+            let clock = StdArc::clone(&clock);
+            spawn(&filter, move |filter| filter.advance_to(|| read(&clock, 2)))
+        };
+        let early = filter.advance_to(|| read(&clock, 1));
+        let late = late.join().unwrap();
+        assert_eq!(early.max(late), start + 2, "as many generations as intervals");
+        seen.note_if(early == late, "both at once", "one after the other");
+        assert_eq!(filter.advance_to(|| read(&clock, 3)), start + 3, "counted time is lost");
     });
 }

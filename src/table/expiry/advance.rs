@@ -185,7 +185,7 @@ impl<S: Space<Payload = Aged>> Table<S> {
         let before = schedule.readings();
         // No lock is held over the caller's code.
         let reading = clock();
-        let counting = schedule.try_count(before)?;
+        let counting = schedule.try_count(before, generation)?;
         if !counting.is_due(reading, generation) {
             return None;
         }
@@ -209,7 +209,7 @@ impl<S: Space<Payload = Aged>> Table<S> {
             let generation = self.clock.generation_to_change();
             let before = self.clock.schedule.readings();
             let reading = clock();
-            if let Some(counting) = self.clock.schedule.count(before) {
+            if let Some(counting) = self.clock.schedule.count(before, generation) {
                 break (counting, generation, reading);
             }
         };

@@ -12,7 +12,8 @@
 //! noted before the clock is read, and the reading is discarded if that number has changed. So the
 //! sum of all steps is at most the time from the first of them to the last. The first reading of a
 //! generation counts nothing, and was taken after the generation had begun, because its number was
-//! read before the clock was. So `elapsed` is at most the age of the generation, and a generation
+//! read before the clock was. A number that is older than the generation that was counted last is
+//! discarded, with its reading: it would undo the count of the later generation. So `elapsed` is at most the age of the generation, and a generation
 //! that `tick_by` begins ends one that has lasted for an interval: it begins from the very
 //! generation that was measured.
 //!
@@ -149,21 +150,29 @@ impl Schedule {
         self.readings.load(Acquire)
     }
 
-    /// Locks the schedule to count a reading, or returns `None` if another thread is counting one,
-    /// or has counted one since [`readings`](Self::readings) returned `before`.
-    pub(super) fn try_count(&self, before: u64) -> Option<Counting<'_>> {
-        self.counting(self.counting.try_lock()?, before)
+    /// Locks the schedule to count a reading that was taken in a generation. Returns `None` if
+    /// another thread is counting one, has counted one since [`readings`](Self::readings) returned
+    /// `before`, or has counted one of a later generation.
+    pub(super) fn try_count(&self, before: u64, generation: u64) -> Option<Counting<'_>> {
+        self.counting(self.counting.try_lock()?, before, generation)
     }
 
     /// As [`try_count`](Self::try_count), but waits while another thread is counting.
-    pub(super) fn count(&self, before: u64) -> Option<Counting<'_>> {
-        self.counting(self.counting.lock(), before)
+    pub(super) fn count(&self, before: u64, generation: u64) -> Option<Counting<'_>> {
+        self.counting(self.counting.lock(), before, generation)
     }
 
-    fn counting<'a>(&'a self, guard: LockGuard<'a>, before: u64) -> Option<Counting<'a>> {
-        // Relaxed: the lock orders this load.
+    fn counting<'a>(
+        &'a self,
+        guard: LockGuard<'a>,
+        before: u64,
+        generation: u64,
+    ) -> Option<Counting<'a>> {
+        // Relaxed, twice: the lock orders these loads.
         let is_in_time = self.readings.load(Relaxed) == before;
-        is_in_time.then_some(Counting { schedule: self, _guard: guard })
+        // The number of the generation is older than that of the readings.
+        let is_present = self.generation.load(Relaxed) <= generation;
+        (is_in_time && is_present).then_some(Counting { schedule: self, _guard: guard })
     }
 
     /// The schedule as a copy that is in this generation contains it.
@@ -176,17 +185,17 @@ impl Schedule {
             // The generation of the copy has ended since. The reading came after its beginning.
             Ordering::Equal | Ordering::Greater => latest,
         };
-        let elapsed = counting.elapsed_of(generation);
+        let elapsed = counting.elapsed_of(generation).unwrap_or(0);
         ClockState { elapsed, latest, ..ClockState::new(window, generation, self.interval) }
     }
 }
 
 // All loads and stores are Relaxed, because the lock orders them.
 impl Counting<'_> {
-    /// The time that was counted of a generation: none, if it is not the one that was counted last.
-    fn elapsed_of(&self, generation: u64) -> u64 {
+    /// The time that was counted of a generation, if it is the one that was counted last.
+    fn elapsed_of(&self, generation: u64) -> Option<u64> {
         let is_counted = self.schedule.generation.load(Relaxed) == generation;
-        if is_counted { self.schedule.elapsed.load(Relaxed) } else { 0 }
+        is_counted.then(|| self.schedule.elapsed.load(Relaxed))
     }
 
     /// The time from the last reading to this one, or zero if there is no last one, or if the clock
@@ -198,37 +207,32 @@ impl Counting<'_> {
         }
     }
 
-    /// The time of a generation that was counted, up to this reading.
+    /// The time of a generation that was counted, up to this reading. None, if no reading of it was
+    /// counted before.
     fn elapsed_at(&self, reading: u64, generation: u64) -> u64 {
-        self.elapsed_of(generation).saturating_add(self.step(reading))
+        let elapsed = self.elapsed_of(generation);
+        elapsed.map_or(0, |elapsed| elapsed.saturating_add(self.step(reading)))
     }
 
-    /// Counts a reading that was taken in a generation or later, and returns whether the next one
-    /// is due. If so, the caller begins it and calls [`began`](Self::began). A reading that was
-    /// taken before a generation that has been counted is not needed.
+    /// Counts the reading, and returns whether the next generation is due. If so, the caller begins
+    /// it and calls [`began`](Self::began).
     pub(super) fn is_due(&self, reading: u64, generation: u64) -> bool {
         let interval = self.schedule.interval;
-        let elapsed = match self.schedule.generation.load(Relaxed).cmp(&generation) {
-            Ordering::Less => 0,
-            Ordering::Equal => self.elapsed_at(reading, generation),
-            Ordering::Greater => return false,
-        };
+        let elapsed = self.elapsed_at(reading, generation);
         self.set(generation, elapsed, reading);
         interval != 0 && elapsed >= interval
     }
 
-    /// Counts a reading after a time in which nobody used the table. Returns the number of
+    /// Counts the reading after a time in which nobody used the table. Returns the number of
     /// generations that are due, at most `limit`, and the time that is left of it. The caller
     /// begins them and calls [`set`](Self::set).
     pub(super) fn absence(&self, reading: u64, generation: u64, limit: u64) -> (u64, u64) {
-        let Schedule { interval, generation: counted, .. } = self.schedule;
-        if *interval == 0 || counted.load(Relaxed) != generation {
-            return (0, 0);
-        }
+        let interval = self.schedule.interval;
         let elapsed = self.elapsed_at(reading, generation);
-        match elapsed / *interval {
-            due if due < limit => (due, elapsed % *interval),
-            _ => (limit, 0),
+        match elapsed.checked_div(interval) {
+            None => (0, 0),
+            Some(due) if due < limit => (due, elapsed % interval),
+            Some(_) => (limit, 0),
         }
     }
 

@@ -67,12 +67,15 @@ impl<S: Space> Table<S> {
         }
     }
 
-    /// Counts the slots that match an item under its lock, so that no move is half done.
+    /// Counts the slots that match an item and have not expired, under its lock, so that no move is
+    /// half done.
     pub(in crate::table) fn count_locked<L>(&self, _guard: &StripeGuard, item: &S::Item) -> usize
     where
         S: Words<L>,
     {
-        self.copies_in::<L>(item, self.space.load_both(item))
+        let words = self.space.load_both(item);
+        let now = self.clock.now();
+        self.copies_in::<L>(item, self.all_unexpired::<L>(now, words))
     }
 
     /// Counts the slots that match an item, with any value, in the words of its locations.

@@ -286,6 +286,15 @@ impl<S: Space> Table<S> {
         if Self::SWEEPS { S::without_all(word, self.expired::<L>(now, word)) } else { word }
     }
 
+    /// Words without the slots that had expired in the generation `now`.
+    #[inline]
+    pub(in crate::table) fn all_unexpired<L>(&self, now: u64, words: [Seen; 2]) -> [Seen; 2]
+    where
+        S: Words<L>,
+    {
+        words.map(|Seen { bucket, word }| Seen { bucket, word: self.unexpired::<L>(now, word) })
+    }
+
     /// Counts slots that were marked in this word, and have been swept.
     #[inline]
     pub(in crate::table) fn count_swept<L>(&self, word: u64, marks: u64)

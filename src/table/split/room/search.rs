@@ -187,9 +187,7 @@ impl<P: Payload> GrowingTable<P> {
     ) -> (u64, [Seen; 2]) {
         let seen = self.load_both_to_change(item);
         let now = self.clock.now();
-        let unexpired =
-            |Seen { bucket, word }| Seen { bucket, word: self.unexpired::<L>(now, word) };
-        (now, seen.map(unexpired))
+        (now, self.all_unexpired::<L>(now, seen))
     }
 
     /// A slot in one of the locations of an item whose other bucket has an empty slot, if there is
