@@ -20,9 +20,10 @@ impl<G: Growth, S> Filter<Expiring, G, S> {
     /// not yet begun its generation, both return that generation.
     ///
     /// First frees what has expired in those buckets that were not [swept](Self::sweep) in this
-    /// generation: reads each of them, and writes those in which something has expired. Then
-    /// acquires and releases every lock of the filter, one after the other. Lookups and inserts go
-    /// on meanwhile.
+    /// generation: reads each of them, and writes those in which something has expired. (In a
+    /// filter with a [`ttl`](FilterBuilder::ttl), it completes the sweep that has begun, which may
+    /// be that of an earlier generation.) Then acquires and releases every lock of the filter, one
+    /// after the other. Lookups and inserts go on meanwhile.
     ///
     /// ```
     /// let seen = guira::ExpiringFilter::builder().capacity(1_000).window(1).build().unwrap();

@@ -74,7 +74,8 @@ pub use life::Life;
 /// # Capacity
 ///
 /// What has expired occupies its slot until it is swept: by the `advance` that ends the generation
-/// in which it expired, by an insert that needs the slot, or by [`sweep`](Filter::sweep). So the
+/// in which it expired, by an insert that needs the slot, or by [`sweep`](Filter::sweep). (With a
+/// `ttl`, writes sweep: see [the guide](crate::docs::expiry).) So the
 /// capacity must be enough for the items of w + 2 generations, or of w + 1 generations if the
 /// filter is swept early in each generation: those of the present one, and of the w before it.
 /// Copies count: an item that is inserted in every generation occupies one slot for each of them.

@@ -62,7 +62,7 @@ impl Generations {
     /// Lets the sweep of the present generation begin if one of an earlier generation, now
     /// complete, was in its place, for a holder of `sweeping`. Returns whether it has.
     pub(super) fn begin_missed_sweep(&self, end: impl FnOnce() -> Option<u64>) -> bool {
-        // Relaxed: a sweep that is not missed yet is begun later.
+        // Relaxed: if the value is old, a later call begins the sweep.
         if self.begun.load(Relaxed) == self.now() {
             return false;
         }

@@ -57,14 +57,15 @@ pub struct Generations {
     pub(super) advancing: Lock,
     /// Held while buckets are swept, for one chunk of them.
     pub(super) sweeping: Lock,
-    /// The buckets that have been swept in this generation, and the number of those to be swept.
-    /// Holders of `sweeping` access them.
+    /// The buckets that have been swept by the sweep that has begun, and the number of those to be
+    /// swept. Holders of `sweeping` access them.
     pub(super) swept: Word,
     pub(super) end: Word,
-    /// The generation whose sweep this is. It is the present one, but for the time between a tick
-    /// and the beginning of its sweep.
+    /// The generation in which that sweep began: the present one, but for the time between a tick
+    /// and the beginning of its sweep. In a table that keeps time itself, it can be several
+    /// generations old.
     pub(super) begun: Word,
-    /// The generation in which the last complete sweep began.
+    /// The generation in which the last complete sweep before that one began.
     pub(super) clean: Word,
     pub(super) counts: StampCounts,
     /// The number of slots with each stamp that belong to no item: none in a table of a fixed size.

@@ -94,7 +94,7 @@
 //! If a generation needs a pass that is not complete, it begins late, and items are found for
 //! longer. Two parts in each interval for every [`CHUNK`] buckets are always enough: then a pass
 //! begins in each generation and is complete before the next one, so that w + 1 generations can
-//! begin at any time if the slack is larger than that. (A write before `next`, or beside another
+//! begin at any time if the slack is larger than w + 1. (A write before `next`, or beside another
 //! part, does none. So this many writes are enough if they come evenly, one after the other.) A
 //! copy or a table that was loaded does not know how far it is swept: its next generation begins
 //! after a whole pass. `tick` sweeps whatever is due.

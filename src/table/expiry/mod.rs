@@ -55,8 +55,8 @@
 //! before the lock is released.* The advance to n + 1 acquires this lock after it has published
 //! that generation. If it did so before the thread, the thread would have read n + 1 at least. So
 //! it does so later, and waits for the release. The advance to n + 2 begins after that. (A holder
-//! of `sweeping` that reads n and has buckets left to sweep holds up the tick to n + 1 until it has
-//! swept them.)
+//! of `sweeping` that reads n and has buckets left to sweep holds up the tick to n + 1 until it
+//! releases the lock.)
 //!
 //! So a decision about expiry that is made and acted upon under a lock is at most one generation
 //! old. A decision without a lock can be arbitrarily old: a thread may be suspended for M
@@ -82,9 +82,9 @@
 //! copies was not expired in the generation that the mover read. So the copy expires at the
 //! earliest in the next one, whose sweep begins after the mover's lock was passed, and finds it.
 //!
-//! No slot leaks (but see "Late inserts"): in each generation every bucket is swept once after the
-//! clock has passed all locks. An expired slot has M - 2 - w generations, at least one, in which it
-//! is swept.
+//! No slot leaks (but see "Late inserts", and `keeper.rs` for tables that keep time themselves): in
+//! each generation every bucket is swept once after the clock has passed all locks. An expired slot
+//! has M - 2 - w generations, at least one, in which it is swept.
 //!
 //! # Why a miss is correct
 //!

@@ -13,9 +13,9 @@
 //! sum of all steps is at most the time from the first of them to the last. The first reading of a
 //! generation counts nothing, and was taken after the generation had begun, because its number was
 //! read before the clock was. A number that is older than the generation that was counted last is
-//! discarded, with its reading: it would undo the count of the later generation. So `elapsed` is at most the age of the generation, and a generation
-//! that `tick_by` begins ends one that has lasted for an interval: it begins from the very
-//! generation that was measured.
+//! discarded, with its reading: it would undo the count of the later generation. So `elapsed` is at
+//! most the age of the generation, and a generation that `tick_by` begins ends one that has lasted
+//! for an interval: it begins from the very generation that was measured.
 //!
 //! `advance_to` counts from one generation to the next, as if each had begun when it was due. So
 //! the one that it ends with may be short. That shortens no item's life: an item that is inserted

@@ -10,8 +10,8 @@
 //! If a slot of the filter that is merged tells only one of its two buckets, that one counts.
 //!
 //! If an item's two buckets are the same one, it has half as many slots. Copies of aliases count
-//! too, and in a table with values, copies with any value. If slots expire, the limits of tables
-//! count the slots that have not expired.
+//! too, and in a table with values, copies with any value. If slots expire, only those count that
+//! have not expired.
 //!
 //! # Why a limit holds
 //!

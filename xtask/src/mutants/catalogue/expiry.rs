@@ -98,6 +98,17 @@ pub(super) const FAULTS: &[Fault] = &[
         ),
     ),
     fault("clear-age-uncounted", "`clear` does not count the stamps", Delete),
+    // Decisions that are a generation old.
+    fault(
+        "count-late-generation",
+        "a reading is counted for a generation that another call has ended",
+        Instead("true"),
+    ),
+    fault(
+        "copies-expired",
+        "copies that have expired count for the limit on copies",
+        Instead("{ let _ = now; self.copies_in::<L>(item, words) }"),
+    ),
 ];
 
 /// Mutants of steps that tables of a fixed size and tables that grow share. The models of either
