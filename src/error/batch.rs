@@ -25,7 +25,7 @@ use crate::InsertError;
 ///         println!("item {position}: {reason}");
 ///     }
 ///     let rest = &items[error.tried()..]; // Empty, unless memory is short.
-///     assert_eq!(rest.is_empty(), error.is_complete());
+///     assert!(rest.is_empty() || !error.is_complete());
 /// }
 /// # assert!(filter.insert_batch(&["ani"]).is_err());
 /// ```
@@ -108,7 +108,9 @@ impl InsertBatchError {
         self.tried
     }
 
-    /// Returns whether all items of the batch were tried.
+    /// Returns whether the batch did not end early. If this is `false`, the system refused the
+    /// memory for a longer list, and no items after the first [`tried`](Self::tried) ones were
+    /// tried, if there are any.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         matches!(self.list, List::Many(_, true))

@@ -38,7 +38,7 @@ pub enum InsertError {
     OutOfMemory,
     /// There is no room, as in [`Full`](Self::Full), and the filter has grown as far as its
     /// [`max_capacity`](crate::FilterBuilder::max_capacity) needs. It holds at least that many
-    /// items, copies counted. Only filters that grow return this.
+    /// items, unless many of them are copies of few. Only filters that grow return this.
     MaxCapacity,
     /// There is no room, as in [`Full`](Self::Full), and the filter has 32,768 times the buckets of
     /// its first size, or 2^32. With a larger [`capacity`](crate::FilterBuilder::capacity) or a

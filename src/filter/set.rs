@@ -275,8 +275,8 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
     /// Inserts those of up to 64 keys that are absent, and returns the outcomes as masks.
     ///
     /// The items are processed in their order, each as by [`insert_unique`](Self::insert_unique).
-    /// Nothing is allocated unless an item's buckets are full. An item that occurs twice is added
-    /// once.
+    /// Nothing is allocated unless an item's buckets are full, or the filter grows. An item that
+    /// occurs twice is added once.
     ///
     /// # Panics
     /// If there are more than 64 keys.

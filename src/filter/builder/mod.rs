@@ -90,6 +90,11 @@ impl Settings {
     fn validated<C: Contents, G: Growth>(mut self, own_bytes: usize) -> Result<Self, BuildError> {
         let default = C::DEFAULT_WINDOW.map(|window| self.time.map_or(window, |_| WINDOW_OF_TTL));
         self.window = self.window.or(default);
+        // Before anything is divided by the window.
+        let of_stamps = match self.window {
+            None => None,
+            Some(window) => Some(stamp_bits(window).ok_or(BuildError::InvalidWindow(window))?),
+        };
         self.capacity = self.capacity.or_else(|| self.items_by_rate());
         if self.capacity.is_none() && !G::GROWS {
             return Err(BuildError::NoCapacity);
@@ -100,12 +105,11 @@ impl Settings {
         if self.writers == Some(0) {
             return Err(BuildError::ZeroWriters);
         }
-        let Self { layout, window, .. } = self;
+        let layout = self.layout;
         let of_layout = layout.and_then(Layout::valued);
-        let value_bits = match window {
-            None => C::DEFAULT_VALUE_BITS.map(|bits| self.value_bits.or(of_layout).unwrap_or(bits)),
-            Some(window) => Some(stamp_bits(window).ok_or(BuildError::InvalidWindow(window))?),
-        };
+        let of_values =
+            C::DEFAULT_VALUE_BITS.map(|bits| self.value_bits.or(of_layout).unwrap_or(bits));
+        let value_bits = of_stamps.or(of_values);
         if let Some(bits) = value_bits.filter(|&bits| bits > MAX_VALUE_BITS) {
             return Err(BuildError::InvalidValueBits(bits));
         }
@@ -165,7 +169,7 @@ impl<C: Contents, G: Growth, S> fmt::Debug for FilterBuilder<C, G, S> {
 
 impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     /// Sets the number of distinct items that must fit. At most one filter in 10,000 refuses one of
-    /// them. Zero makes the smallest filter, whose capacity is one.
+    /// them. Zero counts as one.
     ///
     /// A filter that grows [starts](crate::GrowingFilter#growth) with this capacity. In an
     /// [`ExpiringFilter`](crate::ExpiringFilter#capacity) it must be enough for the items of w + 2

@@ -106,7 +106,7 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// outcomes as masks.
     ///
     /// The items are processed as by [`insert_unique_batch`](Self::insert_unique_batch). Nothing is
-    /// allocated unless an item's buckets are full.
+    /// allocated unless an item's buckets are full, or the filter grows.
     ///
     /// # Panics
     /// If there are more than 64 keys.

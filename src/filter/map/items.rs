@@ -57,8 +57,9 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
     /// Acquires the lock of the key's stripe. Reads two cache lines, and writes one and the stripe.
     ///
     /// # Errors
-    /// [`InsertError::Full`] if the key is absent and no empty slot is within reach;
-    /// [`InsertError::OutOfMemory`] if the system refuses the memory to grow;
+    /// [`InsertError::Full`] if the key is absent and no empty slot is within reach; in a
+    /// [`GrowingMap`](crate::GrowingMap) also
+    /// [those of growth](crate::GrowingFilter#errors), but for `TooManyCopies`;
     /// [`InsertError::ValueTooLarge`] if the value does not fit, even if the key is present.
     ///
     /// ```

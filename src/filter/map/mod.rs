@@ -109,7 +109,8 @@ pub type CuckooMap<S = StableHashBuilder> = Filter<Map, Fixed, S>;
 /// [`Layout::growing`](crate::Layout::growing) lists which values fit. Without a target the rate is
 /// at most 0.5 % after all doublings. With values of 8 bits an item then takes 43 bits (2 slots of
 /// 30 bits); a [`max_capacity`](crate::FilterBuilder::max_capacity) or a higher target can lower
-/// that. Once both buckets of a key are full, it takes no more than half of their slots.
+/// that. Once both buckets of a key are full, it takes no more than half of their slots, or three
+/// of four.
 ///
 /// ```
 /// use guira::GrowingMap;

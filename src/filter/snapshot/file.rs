@@ -33,7 +33,8 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
     ///
     /// - *Temporary files.* Their names are that of the file with `.0.tmp` to `.99.tmp` appended. A
     ///   call that fails removes its own. One that is left behind by a killed process is removed by
-    ///   the next save to the same path, if the system supports [locks](File::try_lock) of files.
+    ///   the next save to the same path, on Unix, if the system supports
+    ///   [locks](File::try_lock) of files. Elsewhere, remove it yourself.
     /// - *Saves at the same time* to one path, by threads or by processes, do not disturb each
     ///   other. The file of the last one to finish remains.
     /// - *A symbolic link* at `path` is followed: the file that it leads to is replaced.

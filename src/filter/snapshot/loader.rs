@@ -28,7 +28,7 @@ use crate::{
 /// [`docs::snapshots`](crate::docs::snapshots#what-a-load-checks) says what is checked, and when.
 ///
 /// The words go to the memory of the filter as they arrive, so that the last chunk takes no longer
-/// than others. (An expiring filter that grows counts its stamps at the end.)
+/// than others. (An expiring filter counts its stamps at the end.)
 ///
 /// On Linux, a loader takes at most one huge page, two megabytes, more than the bytes that it
 /// received, and what a filter of this kind takes beside its buckets. The exceptions are fixed
@@ -104,7 +104,8 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
     }
 
     /// Sets the largest number of bytes that the buckets may take. It is compared with the header
-    /// before anything is allocated for them. By default there is no limit.
+    /// before anything is allocated for them. By default there is no limit. (Forged bytes can make
+    /// the buckets of a filter that grows take twice as much.)
     ///
     /// ```
     /// let bytes = guira::CuckooFilter::with_capacity(1_000_000).to_bytes();
