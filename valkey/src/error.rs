@@ -19,8 +19,10 @@ impl Error {
         Self::of("ERR the filter is incomplete: CF.LOADCHUNK has not received all of it");
     pub const OUT_OF_MEMORY: Self =
         Self::of("OOM command not allowed when used memory > 'maxmemory'.");
-    pub const FULL: Self =
-        Self::of("ERR Filter is full, and may not grow: see EXPANSION and guira.max-filter-bytes");
+    pub const FULL: Self = Self::of(
+        "ERR Filter is full: it may not grow (see EXPANSION and guira.max-filter-bytes), \
+                  or copies of few items fill the buckets",
+    );
     pub const TOO_MANY_COPIES: Self = Self::of("ERR the filter holds too many copies of the item");
     pub const REDISBLOOM: Self = Self::of(
         "ERR a cuckoo filter of RedisBloom holds no items, and cannot be converted. Load the file \

@@ -60,6 +60,13 @@ impl Drop for Bytes {
     }
 }
 
+/// How often an insert was permitted to let its filter grow, and up to how many bytes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Permits {
+    pub number: u64,
+    pub max_bytes: usize,
+}
+
 pub struct Value {
     pub settings: Settings,
     /// `None` until all of the filter has been loaded.
@@ -138,13 +145,76 @@ impl Value {
         self.bytes.0 as usize
     }
 
-    /// Inserts an item, or only if it is absent. Returns whether the item was inserted.
+    /// Inserts an item, or only if it is absent. Returns whether the item was inserted, and what a
+    /// replica has to know to do the same, if that is more than the item.
     ///
     /// A filter takes memory only with permission, which it gets if it is to grow ahead of need, or
     /// if there is no room. If the limits of the moment do not permit it, the insert is refused,
     /// even if there is room: replicas, which have no limits, would grow.
     #[inline]
-    pub fn insert(&mut self, item: &[u8], unique: bool, call: Call) -> Result<bool, Error> {
+    pub fn insert(
+        &mut self,
+        item: &[u8],
+        unique: bool,
+        call: Call,
+    ) -> (Result<bool, Error>, Option<Permits>) {
+        let mut given = Permits::default();
+        let slots = self.slots();
+        let outcome = self.insert_with(item, unique, |filter, bytes| {
+            given.max_bytes = permitted(filter, bytes, call)?;
+            given.number += 1;
+            Ok(given.max_bytes)
+        });
+        // A refused insert may have split buckets. An accepted one may have found other room than
+        // without a limit, if it came near to the limit.
+        let matters = match &outcome {
+            Ok(_) => given.number > 0 && self.is_near(given.max_bytes),
+            Err(_) => self.slots() != slots,
+        };
+        (outcome, matters.then_some(given))
+    }
+
+    /// Does what an insert did where it came from, with the permits that it was given there. An
+    /// error if the outcome is another one.
+    pub fn replay(
+        &mut self,
+        item: &[u8],
+        unique: bool,
+        given: Permits,
+        inserts: bool,
+    ) -> Result<(), Error> {
+        let mut left = given.number;
+        let outcome = self.insert_with(item, unique, |_, _| {
+            left = left.checked_sub(1).ok_or(Error::FULL)?;
+            Ok(given.max_bytes)
+        });
+        if outcome.unwrap_or(false) == inserts {
+            Ok(())
+        } else {
+            Err(Error::text("the filter is not the one in which the item was inserted"))
+        }
+    }
+
+    /// The slots of the filter, if it is complete.
+    fn slots(&self) -> usize {
+        self.filter.as_ref().map_or(0, |filter| each!(filter, filter => filter.slots()))
+    }
+
+    /// Whether a step of growth of a filter that grows may exceed this many bytes.
+    fn is_near(&self, max_bytes: usize) -> bool {
+        let Some(Either::Growing(filter)) = &self.filter else { return false };
+        filter.size_in_bytes().saturating_add(most_of_a_step(self.bytes.0)) > max_bytes
+    }
+
+    /// Inserts an item, or only if it is absent. Returns whether the item was inserted. `permit`
+    /// returns how many bytes the filter may take.
+    #[inline]
+    fn insert_with(
+        &mut self,
+        item: &[u8],
+        unique: bool,
+        mut permit: impl FnMut(&GrowingFilter, i64) -> Result<usize, Error>,
+    ) -> Result<bool, Error> {
         let Self { filter, bytes, .. } = self;
         let filter = filter.as_ref().ok_or(Error::LOADING)?;
         let insert = || {
@@ -159,16 +229,19 @@ impl Value {
             Either::Growing(growing) => {
                 growing.set_max_bytes(Some(0));
                 let (len, capacity) = (growing.len(), growing.capacity());
-                if len >= capacity
-                    && len % GROWTH_STEP == GROWTH_STEP - 1
-                    && let Err(error) = permit_growth(growing, bytes.0, call)
-                {
-                    return if unique && growing.contains(item) { Ok(false) } else { Err(error) };
+                if len >= capacity && len % GROWTH_STEP == GROWTH_STEP - 1 {
+                    match permit(growing, bytes.0) {
+                        Ok(max_bytes) => growing.set_max_bytes(Some(max_bytes)),
+                        Err(_) if unique && growing.contains(item) => return Ok(false),
+                        Err(error) => return Err(error),
+                    }
                 }
                 let slots = growing.slots();
                 let outcome = match bytes.count(insert) {
-                    Err(InsertError::Full) => permit_growth(growing, bytes.0, call)
-                        .and_then(|()| bytes.count(insert).map_err(Error::from)),
+                    Err(InsertError::Full) => permit(growing, bytes.0).and_then(|max_bytes| {
+                        growing.set_max_bytes(Some(max_bytes));
+                        bytes.count(insert).map_err(Error::from)
+                    }),
                     outcome => outcome.map_err(Error::from),
                 };
                 // Buckets may have been split for an item that was refused.
@@ -189,7 +262,8 @@ impl Value {
     pub fn remove(&mut self, item: &[u8]) -> Result<bool, Error> {
         let removed = each!(self.filter()?, filter => filter.remove(item));
         if removed {
-            self.settings.deleted += 1;
+            // A forged count ends where that of `CF.INFO` does.
+            self.settings.deleted = (self.settings.deleted + 1).min(i64::MAX as u64);
             self.end_dump();
         }
         Ok(removed)
@@ -327,9 +401,8 @@ impl Value {
 
 /// Permits a filter of so many bytes to take its next step in this call. An error if the step
 /// exceeds the limits.
-fn permit_growth(filter: &GrowingFilter, bytes: i64, call: Call) -> Result<(), Error> {
-    // More than a step takes: a 64th, or the smallest blocks of the allocator.
-    let most = bytes as usize / 32 + 4096;
+fn permitted(filter: &GrowingFilter, bytes: i64, call: Call) -> Result<usize, Error> {
+    let most = most_of_a_step(bytes);
     let limits = call.limits(bytes as usize, most);
     if limits.free < most || limits.filter < bytes as usize + most {
         let step = filter.next_growth().unwrap_or(0);
@@ -340,6 +413,10 @@ fn permit_growth(filter: &GrowingFilter, bytes: i64, call: Call) -> Result<(), E
             return Err(Error::OUT_OF_MEMORY);
         }
     }
-    filter.set_max_bytes(Some(limits.filter));
-    Ok(())
+    Ok(limits.filter)
+}
+
+/// More than a step of growth takes: a 64th, or the smallest blocks of the allocator.
+fn most_of_a_step(bytes: i64) -> usize {
+    bytes as usize / 32 + 4096
 }

@@ -24,6 +24,7 @@ COMMANDS = {
     "CF.LOADCHUNK": Command(4, "write denyoom", (1, b"data")),
     "CF.LOAD": Command(3, "write denyoom", (b"data",)),
     "CF.COMPACT": Command(2, "write", ()),
+    "CF.REPLAY": Command(7, "write denyoom fast", ("a", 0, 1, 0, 0)),
 }
 
 

@@ -89,7 +89,7 @@ def forgeries(stream):
     for name, (at, size) in fields.items():
         whole = int.from_bytes(stream[at : at + size], "little")
         values = {0, 1, 2, 3, whole + 1, whole - 1, whole * 2, whole ^ 255, (1 << 8 * size) - 1}
-        values |= {1 << 31, 1 << 32, 1 << 40, 1 << 62, 1 << 63, nan, infinity}
+        values |= {1 << 31, 1 << 32, 1 << 40, 1 << 62, (1 << 63) - 1, 1 << 63, nan, infinity}
         for value in sorted(value for value in values if 0 <= value < 1 << 8 * size):
             if value != whole:
                 forged = stream[:at] + value.to_bytes(size, "little") + stream[at + size :]

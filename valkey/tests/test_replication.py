@@ -1,5 +1,6 @@
 """Replicas hold the same bytes, only changes reach them, and a replica can take over."""
 
+import itertools
 import random
 
 import pytest
@@ -146,6 +147,39 @@ def test_growth_at_the_limits_gives_the_same_bytes(pair, rate):
     assert_same(primary, replica, ["k"])
     with replica.client() as client:
         assert_held(client, {"k": held})
+
+
+def test_refused_inserts_split_the_same_buckets(start_server):
+    """Copies of few items fill buckets. An insert that is refused there may have split others."""
+    primary, replica = start_server(appendonly="yes", aof_use_rdb_preamble="no"), start_server()
+    replica.replicate(primary)
+    shapes = {"few": (1000, "0.0001", 300, 4), "many": (1, "0.01", 400, 9)}
+    held, refused = {}, 0
+    with primary.client() as client, primary.wire() as wire:
+        for (name, (capacity, rate, items, copies)), batch in itertools.product(
+            shapes.items(), [False, True]
+        ):
+            key = f"{name}:{batch}"
+            client.execute_command("CF.RESERVE", key, capacity, "ERROR", rate, "SEED", 3)
+            held[key] = []
+            for number, item in enumerate(range(items)):
+                if batch:
+                    words = [item] * copies + [item + items]
+                    replies = insert(client, key, words)
+                else:
+                    words = [item] * copies
+                    command = "CF.ADDNX" if number % 8 == 7 else "CF.ADD"
+                    replies = [wire.call(command, key, item) for item in words]
+                    replies = [-1 if reply[:1] == b"-" else int(reply[1:]) for reply in replies]
+                refused += replies.count(-1)
+                held[key] += [it for it, reply in zip(words, replies) if reply == 1]
+    assert refused > 100
+    assert_same(primary, replica, [*held])
+    with replica.client() as client:
+        assert_held(client, held)
+    digest = primary.digest(*held)
+    primary.restart()
+    assert primary.digest(*held) == digest
 
 
 def test_a_compaction_in_steps_gives_the_same_bytes(start_server):

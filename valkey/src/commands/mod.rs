@@ -65,6 +65,8 @@ commands! {
         c"Adds a copy of each item, and creates the filter if there is none";
     c"cf.insertnx", |call| write::insert(call, true), -4, ALLOCATES, RW | INSERT, ITEMS,
         c"Adds the items that are absent, and creates the filter if there is none";
+    c"cf.replay", write::replay, 7, ALLOCATES_FAST, RW | INSERT, ONE,
+        c"Repeats an insert on replicas and from the AOF, where no client calls it";
     c"cf.del", write::del, 3, WRITES_FAST, RW | DELETE, ONE,
         c"Removes a copy of an item";
     c"cf.compact", write::compact, 2, WRITES, RW | UPDATE, BYTES,

@@ -7,6 +7,7 @@ use crate::{
     error::Error,
     filter::each,
     server::{Call, Key, Reply},
+    value::Permits,
 };
 
 /// `CF.RESERVE key capacity [BUCKETSIZE n] [MAXITERATIONS n] [EXPANSION n] [ERROR rate] [SEED n]`
@@ -32,11 +33,39 @@ pub fn add(call: Call, unique: bool) -> Result<Reply, Error> {
     if key.value().is_none() {
         Creation::new().create(call, &mut key)?;
     }
-    let added = key.existing()?.insert(item.bytes(), unique, call)?;
-    if added {
-        call.changed_as_called();
+    let (outcome, permits) = key.existing()?.insert(item.bytes(), unique, call);
+    let added = outcome == Ok(true);
+    match permits {
+        Some(permits) => call.replicate_insert(item, unique, added, permits),
+        None if added => call.replicate_as_called(),
+        None => {}
     }
-    Ok(Reply::Bool(added))
+    if added {
+        call.changed();
+    }
+    outcome.map(Reply::Bool)
+}
+
+/// `CF.REPLAY key item unique added permits max-bytes`, for replicas and the AOF: an insert whose
+/// outcome depends on the limits where it came from. It may have been refused, and have split
+/// buckets nevertheless. Elsewhere it is an insert, if it was one.
+pub fn replay(call: Call) -> Result<Reply, Error> {
+    let item = call.get(2)?;
+    let number = |place| {
+        let number = call.get(place)?.integer().and_then(|number| u64::try_from(number).ok());
+        number.ok_or(Error::text("CF.REPLAY is for replicas and the AOF"))
+    };
+    let (unique, added) = (number(3)? != 0, number(4)? != 0);
+    let permits = Permits { number: number(5)?, max_bytes: number(6)? as usize };
+    if !call.is_replayed() {
+        return if added { add(call, unique) } else { Ok(Reply::OK) };
+    }
+    Key::write(call)?.existing()?.replay(item.bytes(), unique, permits, added)?;
+    call.replicate_as_called();
+    if added {
+        call.changed();
+    }
+    Ok(Reply::OK)
 }
 
 /// Items without room after which `CF.INSERT` and `CF.INSERTNX` try no more: each of them costs a
@@ -81,17 +110,24 @@ pub fn insert(call: Call, unique: bool) -> Result<Reply, Error> {
     }
     let value = key.existing()?;
     value.filter()?;
-    let (mut refusals, mut refused) = (0, None);
+    let (mut refusals, mut refused, mut changed) = (0, None, false);
     for item in items {
         let bytes = item.bytes();
-        let outcome = if refusals < MAX_REFUSALS {
+        let (outcome, permits) = if refusals < MAX_REFUSALS {
             value.insert(bytes, unique, call)
         } else if unique && each!(value.filter()?, filter => filter.contains(bytes)) {
-            Ok(false)
+            (Ok(false), None)
         } else {
-            Err(Error::FULL)
+            (Err(Error::FULL), None)
         };
-        if outcome == Ok(true) {
+        let is_added = outcome == Ok(true);
+        changed |= is_added;
+        if let Some(permits) = permits {
+            // In the order of the items.
+            call.replicate_items(&added);
+            added.clear();
+            call.replicate_insert(item, unique, is_added, permits);
+        } else if is_added {
             added.push(item);
         }
         outcomes.push(outcome.as_ref().map_or(-1, |&added| added.into()));
@@ -102,12 +138,12 @@ pub fn insert(call: Call, unique: bool) -> Result<Reply, Error> {
     }
     // Otherwise the reply says which items were refused. Nobody reads the replies to an AOF.
     if let Some(error) = refused
-        && (added.is_empty() && error == Error::OUT_OF_MEMORY || call.is_from_aof())
+        && (!changed && error == Error::OUT_OF_MEMORY || call.is_from_aof())
     {
         return Err(error);
     }
-    if !added.is_empty() {
-        call.replicate_items(&added);
+    call.replicate_items(&added);
+    if changed {
         call.changed();
     }
     call.reply(Reply::Array(outcomes.len()));

@@ -20,7 +20,7 @@ pub use guard::{guarded, log};
 pub use key::Key;
 pub use register::{Command, load, status};
 
-use crate::{config::Limits, error::Error};
+use crate::{config::Limits, error::Error, value::Permits};
 
 /// A string of the server: an argument, or the name of a key.
 #[derive(Clone, Copy)]
@@ -103,14 +103,19 @@ impl<'a> Call<'a> {
         Context::new(self.context).get_client_id() == AOF_CLIENT
     }
 
+    /// Returns whether the command comes from the primary or from the AOF.
+    pub fn is_replayed(self) -> bool {
+        let replayed = ContextFlags::REPLICATED | ContextFlags::LOADING;
+        Context::new(self.context).get_flags().intersects(replayed)
+    }
+
     /// Returns the memory that a filter may take. None of the limits applies to a command that
     /// comes from the primary or from the AOF: it was within them where it came from.
     ///
     /// At least `held` bytes are in use. What is free may be stated too low, but not below
     /// `enough`.
     pub fn limits(self, held: usize, enough: usize) -> Limits {
-        let replayed = ContextFlags::REPLICATED | ContextFlags::LOADING;
-        if Context::new(self.context).get_flags().intersects(replayed) {
+        if self.is_replayed() {
             return Limits::NONE;
         }
         Limits::configured(self.free_bytes(held, enough))
@@ -179,11 +184,26 @@ impl<'a> Call<'a> {
         };
     }
 
-    /// Replicates the command as it came, to the replicas and the AOF, and says that it changed the
-    /// key.
-    pub fn changed_as_called(self) {
+    /// Replicates the command as it came, to the replicas and the AOF.
+    pub fn replicate_as_called(self) {
         raw::replicate_verbatim(self.context);
+    }
+
+    /// The same, and says that it changed the key.
+    pub fn changed_as_called(self) {
+        self.replicate_as_called();
         self.changed();
+    }
+
+    /// Replicates an insert with the permits that it was given, as `CF.REPLAY`.
+    pub fn replicate_insert(self, item: Text, unique: bool, added: bool, permits: Permits) {
+        let key = self.get(1).map(Text::bytes).unwrap_or_default();
+        let Permits { number, max_bytes } = permits;
+        // The server has no larger integers.
+        let max_bytes = (max_bytes as u64).min(i64::MAX as u64);
+        let numbers = [unique.into(), added.into(), number, max_bytes].map(|it| it.to_string());
+        let words = [key, item.bytes()].into_iter().chain(numbers.iter().map(String::as_bytes));
+        raw::replicate(self.context, "cf.replay", &*words.collect::<Vec<_>>());
     }
 
     /// Replicates a command with these words, which follow the key.
@@ -193,8 +213,11 @@ impl<'a> Call<'a> {
         raw::replicate(self.context, command, &*words.collect::<Vec<_>>());
     }
 
-    /// Replicates the command with `NOCREATE ITEMS items...` behind the key.
+    /// Replicates the command with `NOCREATE ITEMS items...` behind the key, if there are any.
     pub fn replicate_items(self, items: &[Text]) {
+        if items.is_empty() {
+            return;
+        }
         // SAFETY: as above. The format announces a string, two words, and a vector of strings (a
         // `Text` is one) and its length.
         unsafe {
