@@ -55,10 +55,11 @@
 // An error changes nothing and writes no answer. (It may clear an array of answers.) There are two
 // exceptions. If a `_mask` or `_batch` function cannot insert some items, it inserts the others,
 // writes all answers, and returns why it refused one of them. GUIRA_OK means that it refused none.
-// After GUIRA_ERR_PANIC, the object may have changed.
+// After GUIRA_ERR_PANIC, the object may have changed. A growing object may have grown: "nothing"
+// means its items.
 //
 // Where GUIRA_ERR_FULL stands below, a growing object returns GUIRA_ERR_MAX_CAPACITY, _FULLY_GROWN
-// or _NO_MEMORY, if that is why it cannot grow.
+// or _NO_MEMORY, if that is why it cannot grow. (A merge returns GUIRA_ERR_FULL or _NO_MEMORY.)
 //
 // Misuse that can be noticed (null pointers, impossible lengths and parameters) is an error. Misuse
 // that cannot be noticed is undefined behaviour: pointers to fewer values than the function says,
@@ -268,7 +269,8 @@ typedef struct guira_info {
     // cannot grow any further.
     uint64_t next_growth_bytes;
     // Upper bound on the false-positive rate, while there are no more items than `capacity`. With
-    // fewer items the rate is lower, in proportion.
+    // fewer items the rate is lower, in proportion. After a merge into a growing object, the rates
+    // of both objects add.
     double false_positive_rate;
     // The present generation of an expiring set, otherwise 0.
     uint64_t generation;
@@ -377,7 +379,7 @@ guira_status guira_expiring_write_to(const guira_expiring *expiring, guira_write
 
 // Loads an object from the file `path`, which a save wrote, here or in Rust with the default
 // hasher. It has the seed of the saved one, so the hashes of keys stay the same. Damaged files are
-// refused. For an expiring set, no time has passed since it was saved: call
+// refused. For an expiring set, no time has passed since it was saved: without a `ttl`, call
 // `guira_expiring_advance_to`. A growing object reserves address space, whether or not the saved
 // one did, and has no limit on its memory.
 //
@@ -689,8 +691,9 @@ guira_status guira_expiring_tick_by(guira_expiring *expiring, guira_clock_fn clo
 // it after a load or a long pause, before the set is used, and call `guira_expiring_tick_by` right
 // before a save. The clock should be the time of day. A monotonic clock must have begun after the
 // save, or it can forget everything; the time between two processes does not count with it. The
-// clock must call neither this function nor `guira_expiring_tick_by`, which would never end. Writes the
-// present generation to `*generation`, which may be null.
+// clock must call neither this function nor `guira_expiring_tick_by`, which would never end. In a set
+// with a `ttl`, this does nothing: call `guira_expiring_tick`. Writes the present generation to
+// `*generation`, which may be null.
 guira_status guira_expiring_advance_to(guira_expiring *expiring, guira_clock_fn clock,
                                        void *context, uint64_t *generation);
 

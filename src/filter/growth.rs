@@ -65,10 +65,13 @@ impl<C: Contents, S> Filter<C, Growing, S> {
     /// number of bytes that [`size_in_bytes`](Self::size_in_bytes) fell by.
     ///
     /// Every item stays, and so does every copy of it, and the target rate still holds. Items have
-    /// more aliases afterwards, so [`count`](Self::count) may rise.
+    /// more aliases afterwards, and a slot that a split had copied can match its item twice. So
+    /// [`count`](Self::count) may rise, and an item may be found after its removal, as an alias of
+    /// itself.
     ///
     /// Gives up buckets, down to as many as the items need at the load at which the filter grows,
-    /// but no fewer than it had at first. (It stops earlier if it comes to two buckets that hold so
+    /// but no fewer than it had at first. (Copies that splits have made take room, too, and some
+    /// remain when their items are removed. [`clear`](Self::clear) removes them. It stops earlier if it comes to two buckets that hold so
     /// many copies of few items that one bucket has no room for them.) This takes no other memory.
     /// It takes the time of a lookup for each bucket that is given up, and that of an insert for
     /// each item that then must move: [`shrink_step`](Self::shrink_step) does a part of it.

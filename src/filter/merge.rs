@@ -17,8 +17,9 @@ impl<C: Permanent, G: Growth, S: BuildHasher> Filter<C, G, S> {
     /// Adds the items of another filter to this one, while other threads use both.
     ///
     /// Adds every copy, so that the [`count`](Filter::count) of each item is the sum of its counts
-    /// in the two filters. (Merging a filter with itself doubles every count.) Nothing is added if
-    /// the call returns an error.
+    /// in the two filters. (Merging a filter with itself doubles every count. An item whose slot a
+    /// split has copied may count twice in a filter that has grown less.) Nothing is added if the
+    /// call returns an error.
     ///
     /// The filters must hash and place items alike: both need the same layout and number of
     /// buckets, the same [`seed`](crate::FilterBuilder::seed), and the same hasher. Filters that

@@ -90,7 +90,7 @@ impl<P: Payload> GrowingTable<P> {
                 if limit.is_some_and(|limit| self.may_hold::<L>(limit, &item)) {
                     return Err(InsertError::TooManyCopies);
                 }
-                self.insert_known::<L>(&attempt, &item, is_ghost(number), &mut 0)?;
+                self.insert_known::<L>(&attempt, &item, is_ghost(number))?;
                 if !is_ghost(number) {
                     attempt.count(1);
                     self.counters.inserted();
@@ -135,8 +135,7 @@ impl<P: Payload> GrowingTable<P> {
     }
 
     /// Inserts what is known of an item, whole if it knows one of its locations, and otherwise in
-    /// halves. `is_ghost` tells whether all of it counts as ghosts. `splits` is the number of
-    /// buckets that were split for it.
+    /// halves. `is_ghost` tells whether all of it counts as ghosts.
     ///
     /// The first side comes first. It is where the slot is in the other table. So a table that is
     /// empty takes all slots of another one of its size, which may be so full that they would not
@@ -149,9 +148,8 @@ impl<P: Payload> GrowingTable<P> {
         attempt: &Attempt,
         item: &Item,
         is_ghost: bool,
-        splits: &mut u32,
     ) -> Result<(), InsertError> {
-        let relocations = RelocationCount::zero();
+        let (relocations, mut splits) = (RelocationCount::zero(), 0);
         loop {
             match self.add_known::<L>(item, is_ghost) {
                 Some(true) => {
@@ -164,7 +162,7 @@ impl<P: Payload> GrowingTable<P> {
             let seen = self.locate(item);
             if seen[0].is_none() {
                 // The other side is not known, or has no room.
-                return self.insert_halves::<L>(attempt, item, is_ghost, splits);
+                return self.insert_halves::<L>(attempt, item, is_ghost);
             }
             self.check_copies::<L>(item)?;
             // Room is made as for an item of which more is known, and which has the same locations.
@@ -176,7 +174,7 @@ impl<P: Payload> GrowingTable<P> {
             match self.search::<L>(&whole, None, &mut search, &relocations) {
                 Outcome::Exhausted => {
                     self.counters.search_failed();
-                    self.split_within_reach::<L>(&search, splits)?;
+                    self.split_within_reach::<L>(&search, &mut splits)?;
                 }
                 // Located again, whether or not all moves were made.
                 Outcome::Stored | Outcome::Stale | Outcome::Copies => {}
@@ -190,11 +188,10 @@ impl<P: Payload> GrowingTable<P> {
         attempt: &Attempt,
         item: &Item,
         is_ghost: bool,
-        splits: &mut u32,
     ) -> Result<(), InsertError> {
         let [first, second] = self.halves(item);
-        self.insert_known::<L>(attempt, &first, is_ghost, splits)?;
-        self.insert_known::<L>(attempt, &second, true, splits).inspect_err(|_| {
+        self.insert_known::<L>(attempt, &first, is_ghost)?;
+        self.insert_known::<L>(attempt, &second, true).inspect_err(|_| {
             if !self.undo::<L>(attempt, &first, is_ghost) && !is_ghost {
                 // It stays, or the clear has counted it.
                 let _ = self.occupancy.count(1);

@@ -30,7 +30,8 @@
 //!
 //! A slot without a tail goes to both buckets with its value, and one of the two is a ghost.
 //! `count` and `values` look at the two locations of an item, where a ghost of this item can only
-//! be if both sides of the item begin in one bucket: see "Copies" in `table/split/mod.rs`. Such a
+//! be if both sides of the item begin in one bucket, or after a shrink or a merge: see "Copies" in
+//! `table/split/mod.rs`. Such a
 //! ghost is to the item what an alias is: if the item's value is replaced, the ghost keeps the old
 //! one, and `get` may return it.
 
