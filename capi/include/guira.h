@@ -687,12 +687,12 @@ guira_status guira_expiring_tick_by(guira_expiring *expiring, guira_clock_fn clo
                                  uint64_t *begun);
 
 // Makes up for a time in which nobody used the set: begins the generations that are due by the
-// clock of `guira_expiring_tick_by`, but at most window + 1, and none if that was never called. Call
-// it after a load or a long pause, before the set is used, and call `guira_expiring_tick_by` right
-// before a save. The clock should be the time of day. A monotonic clock must have begun after the
-// save, or it can forget everything; the time between two processes does not count with it. The
-// clock must call neither this function nor `guira_expiring_tick_by`, which would never end. In a set
-// with a `ttl`, this does nothing: call `guira_expiring_tick`. Writes the present generation to
+// clock of `guira_expiring_tick_by`, but at most window + 1, and none if that was never called.
+// Call it after a load or a long pause, before the set is used, and call `guira_expiring_tick_by`
+// right before a save. The clock should be the time of day. A monotonic clock must have begun after
+// the save, or it can forget everything; the time between two processes does not count with it. The
+// clock must call neither this function nor `guira_expiring_tick_by`, which would never end. In a
+// set with a `ttl`, this does nothing: call `guira_expiring_tick`. Writes the present generation to
 // `*generation`, which may be null.
 guira_status guira_expiring_advance_to(guira_expiring *expiring, guira_clock_fn clock,
                                        void *context, uint64_t *generation);
