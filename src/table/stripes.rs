@@ -7,9 +7,9 @@
 //! that it is the guard of the right stripe.
 //!
 //! A table has about one stripe for every 64 to 128 buckets, within limits, and more if the user
-//! expects many writers: see [`Stripes::count_for`]. A table that grows has as many as one of eight
-//! times its first size. But where such a table has the smallest number, 32, it may have as few as
-//! 8: see [`Stripes::count_for_growing`].
+//! expects many writers: see [`Stripes::count_for`]. A table that grows has as many as a table of a
+//! fixed size with eight times its first buckets, or as few as 8 instead of 32 if it is that small:
+//! see [`Stripes::count_for_growing`].
 
 use alloc::boxed::Box;
 use core::num::NonZero;

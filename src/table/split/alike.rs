@@ -45,7 +45,7 @@ impl<P: Payload> GrowingTable<P> {
             seen.iter().flatten().all(|seen| L::is_full(seen.word))
                 && self.most_alike::<L>(item, seen) >= too_many::<L>(is_one)
         };
-        // As in `has_reached`, an unlocked pre-check comes first.
+        // An unlocked pre-check comes first, so that only likely failures take the lock.
         if has_too_many(self.locate(item)) {
             let _guard = self.stripe::<L>(item).lock();
             if has_too_many(self.locate(item)) {

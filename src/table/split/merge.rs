@@ -9,10 +9,11 @@
 //! A slot of the other table knows some bits of its item's extension, and stands for all items that
 //! agree with it. If it knows the location on one of its sides, it is stored there *whole*, as far
 //! as it fits into a tail. If it knows neither location, because the buckets here have been split
-//! more often, it is stored *in halves*: as two slots, each of which knows one bit more, and so on.
-//! Together the halves stand for the same items. One of them is the item's, and the others are
-//! ghosts. So is any slot that is a ghost in the other table; which ones these are is not known,
-//! but their number is, and that is enough.
+//! more often, or only the second one, which is full, it is stored *in halves*: as two slots, each
+//! of which knows one bit more, and so on. Room for each of them is made as for an item. Together
+//! the halves stand for the same items. One of them is the item's, and the others are ghosts. So is
+//! any slot that is a ghost in the other table; which ones these are is not known, but their number
+//! is, and that is enough.
 //!
 //! # Why a merge can be undone
 //!

@@ -23,7 +23,7 @@ const FRESH: i64 = 1 << 40;
 /// need not be the same thread.
 #[derive(Debug)]
 pub(in crate::table) struct Occupancy {
-    /// What threads have counted for themselves, `0 .. STEP`.
+    /// What threads have counted for themselves: `0 .. STEP`, but for shards that are unused.
     shards: Box<[CachePadded<Tally>]>,
     /// The sum without the shards.
     total: CachePadded<Tally>,
