@@ -374,7 +374,7 @@ fn lookup_beside_an_alias_and_an_eviction() {
 /// Catches `TooManyCopies` because of copies that have expired since both buckets were full.
 #[test]
 fn insert_beside_an_advance_and_a_change_of_the_last_slot() {
-    check("expiry_copies_expire", 20, &["added", "full"], |seen| {
+    check("expiry_copies_expire", 920, &["added", "full"], |seen| {
         let table = aging();
         let (item, other) = (item(&table, BOTH, 0, 0), item(&table, BOTH, 1, 0));
         for bucket in [0, 0, 1] {

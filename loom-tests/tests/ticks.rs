@@ -57,7 +57,7 @@ fn ticks_an_interval_apart() {
 /// Then the time that was counted of the later one is lost, and the next call begins no generation.
 #[test]
 fn advances_to_readings_an_interval_apart() {
-    check("advances_to_apart", 100, &["one after the other", "both at once"], |seen| {
+    check("advances_to_apart", 125, &["one after the other", "both at once"], |seen| {
         let filter = Arc::new(ExpiringFilter::empty());
         let clock = StdArc::new(AtomicU64::new(0));
         let start = filter.advance_to(|| read(&clock, 0));

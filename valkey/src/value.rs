@@ -159,8 +159,7 @@ impl Value {
         call: Call,
     ) -> (Result<bool, Error>, Option<Permits>) {
         let mut given = Permits::default();
-        let slots = self.slots();
-        let outcome = self.insert_with(item, unique, |filter, bytes| {
+        let (outcome, has_split) = self.insert_with(item, unique, |filter, bytes| {
             given.max_bytes = permitted(filter, bytes, call)?;
             given.number += 1;
             Ok(given.max_bytes)
@@ -168,8 +167,8 @@ impl Value {
         // A refused insert may have split buckets. An accepted one may have found other room than
         // without a limit, if it came near to the limit.
         let matters = match &outcome {
-            Ok(_) => given.number > 0 && self.is_near(given.max_bytes),
-            Err(_) => self.slots() != slots,
+            Ok(added) => *added && given.number > 0 && self.is_near(given.max_bytes),
+            Err(_) => has_split,
         };
         (outcome, matters.then_some(given))
     }
@@ -184,7 +183,7 @@ impl Value {
         inserts: bool,
     ) -> Result<(), Error> {
         let mut left = given.number;
-        let outcome = self.insert_with(item, unique, |_, _| {
+        let (outcome, _) = self.insert_with(item, unique, |_, _| {
             left = left.checked_sub(1).ok_or(Error::FULL)?;
             Ok(given.max_bytes)
         });
@@ -206,10 +205,28 @@ impl Value {
         filter.size_in_bytes().saturating_add(most_of_a_step(self.bytes.0)) > max_bytes
     }
 
-    /// Inserts an item, or only if it is absent. Returns whether the item was inserted. `permit`
-    /// returns how many bytes the filter may take.
+    /// Inserts an item, or only if it is absent. Returns whether the item was inserted, and whether
+    /// buckets were split for an item that was refused. `permit` returns how many bytes the filter
+    /// may take.
     #[inline]
     fn insert_with(
+        &mut self,
+        item: &[u8],
+        unique: bool,
+        permit: impl FnMut(&GrowingFilter, i64) -> Result<usize, Error>,
+    ) -> (Result<bool, Error>, bool) {
+        let slots = self.slots();
+        let outcome = self.try_insert(item, unique, permit);
+        let has_split = outcome.is_err() && self.slots() != slots;
+        if has_split || outcome == Ok(true) {
+            self.end_dump();
+        }
+        (outcome, has_split)
+    }
+
+    /// As [`insert_with`](Self::insert_with), and leaves the dump as it is.
+    #[inline]
+    fn try_insert(
         &mut self,
         item: &[u8],
         unique: bool,
@@ -224,8 +241,8 @@ impl Value {
                 filter.insert(item).map(|()| true)
             })
         };
-        let inserted = match filter {
-            Either::Fixed(_) => insert()?,
+        match filter {
+            Either::Fixed(_) => insert().map_err(Error::from),
             Either::Growing(growing) => {
                 growing.set_max_bytes(Some(0));
                 let (len, capacity) = (growing.len(), growing.capacity());
@@ -236,26 +253,15 @@ impl Value {
                         Err(error) => return Err(error),
                     }
                 }
-                let slots = growing.slots();
-                let outcome = match bytes.count(insert) {
+                match bytes.count(insert) {
                     Err(InsertError::Full) => permit(growing, bytes.0).and_then(|max_bytes| {
                         growing.set_max_bytes(Some(max_bytes));
                         bytes.count(insert).map_err(Error::from)
                     }),
                     outcome => outcome.map_err(Error::from),
-                };
-                // Buckets may have been split for an item that was refused.
-                let has_split = growing.slots() != slots;
-                if outcome.is_err() && has_split {
-                    self.end_dump();
                 }
-                outcome?
             }
-        };
-        if inserted {
-            self.end_dump();
         }
-        Ok(inserted)
     }
 
     /// Removes a copy of an item. Returns whether there was one.

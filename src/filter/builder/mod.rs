@@ -91,10 +91,8 @@ impl Settings {
         let default = C::DEFAULT_WINDOW.map(|window| self.time.map_or(window, |_| WINDOW_OF_TTL));
         self.window = self.window.or(default);
         // Before anything is divided by the window.
-        let of_stamps = match self.window {
-            None => None,
-            Some(window) => Some(stamp_bits(window).ok_or(BuildError::InvalidWindow(window))?),
-        };
+        let bits = |window| stamp_bits(window).ok_or(BuildError::InvalidWindow(window));
+        let of_stamps = self.window.map(bits).transpose()?;
         self.capacity = self.capacity.or_else(|| self.items_by_rate());
         if self.capacity.is_none() && !G::GROWS {
             return Err(BuildError::NoCapacity);

@@ -197,19 +197,18 @@ impl<'a> Call<'a> {
 
     /// Replicates an insert with the permits that it was given, as `CF.REPLAY`.
     pub fn replicate_insert(self, item: Text, unique: bool, added: bool, permits: Permits) {
-        let key = self.get(1).map(Text::bytes).unwrap_or_default();
         let Permits { number, max_bytes } = permits;
         // The server has no larger integers.
         let max_bytes = (max_bytes as u64).min(i64::MAX as u64);
         let numbers = [unique.into(), added.into(), number, max_bytes].map(|it| it.to_string());
-        let words = [key, item.bytes()].into_iter().chain(numbers.iter().map(String::as_bytes));
-        raw::replicate(self.context, "cf.replay", &*words.collect::<Vec<_>>());
+        let [unique, added, number, max_bytes] = numbers.each_ref().map(|it| it.as_bytes());
+        self.replicate("cf.replay", &[item.bytes(), unique, added, number, max_bytes]);
     }
 
     /// Replicates a command with these words, which follow the key.
-    pub fn replicate(self, command: &str, words: &[&str]) {
+    pub fn replicate(self, command: &str, words: &[impl AsRef<[u8]>]) {
         let key = self.get(1).map(Text::bytes).unwrap_or_default();
-        let words = iter::once(key).chain(words.iter().map(|word| word.as_bytes()));
+        let words = iter::once(key).chain(words.iter().map(AsRef::as_ref));
         raw::replicate(self.context, command, &*words.collect::<Vec<_>>());
     }
 
