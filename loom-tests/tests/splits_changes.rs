@@ -2,8 +2,8 @@
 #![cfg(not(feature = "semi-sorted"))]
 
 use guira::{
-    InsertError,
-    raw::{GrowingTable, Item},
+    GrowingFilter, Hashed, InsertError, Layout,
+    raw::{Bare, GrowingTable, Item, Limits},
 };
 use guira_loom_tests::{
     EVERY_WAY, Seen, check, check_deep, check_shallow, look_up_beside, spawn,
@@ -351,5 +351,32 @@ fn copies_in_one_bucket() {
         seen.note_if(copies == 1, "before", "after");
         assert_eq!(table.count::<S>(item), 2);
         assert!(table.contains::<S>(only(item.sides[1])));
+    });
+}
+
+/// Catches a `count` that returns 2 for one slot: its item has one bucket, and the two words are
+/// loaded before and after the split by which both sides go to the child.
+#[test]
+fn count_in_one_bucket_that_both_sides_leave() {
+    check("split_one_bucket_count", 1_800, &["done"], |seen| {
+        let limits = Limits { buckets: 4, load: 1024 };
+        let table = GrowingTable::new::<S>(Bare, 1, limits, 2, (false, false));
+        let table = table.expect("memory for a few words");
+        let filter = GrowingFilter::around(table, Layout::Growing2x30, None, None);
+        let item = |hash| filter.table().growth().item::<S>(filter.mixed_hash(hash));
+        // Both sides stay at the first split, and go to the child at the second one.
+        let fits = |&hash: &u64| item(hash).sides.iter().all(|it| it.code.extension & 3 == 2);
+        let key = (0..).find(fits).expect("one of many");
+        put(filter.table(), forgetful(item(key).sides[0], 2));
+        let filter = Arc::new(filter);
+        let counter = spawn(&filter, move |filter| filter.count(&Hashed(key)));
+        let splitter = spawn(&filter, |filter| {
+            split(filter.table());
+            split(filter.table());
+        });
+        assert_eq!(counter.join().unwrap(), 1, "one slot is counted twice");
+        splitter.join().unwrap();
+        assert_eq!(filter.count(&Hashed(key)), 1);
+        seen.note("done");
     });
 }

@@ -246,6 +246,12 @@ impl<P: Payload> Growth<P> {
         u64::from(bucket) + (self.first << level)
     }
 
+    /// Whether two buckets were one at this level, which both have reached.
+    #[inline]
+    pub(super) fn is_one_bucket(&self, [first, second]: [u32; 2], level: u32) -> bool {
+        u64::from(first.abs_diff(second)) % (self.first << level) == 0
+    }
+
     /// A number that both sides of an item have in common, at every level: it selects the stripe.
     #[inline]
     #[must_use]

@@ -119,9 +119,10 @@
 //!    that was assigned to one item at most (to several if they were refreshed), and all of them
 //!    are cleared.
 //!
-//! (If both sides of an item begin in one bucket, a slot may match it on either side. Both words of
-//! one bucket are loaded at the same level, so the bucket is the location of both. The argument
-//! holds for each way to read the slot.)
+//! (If both sides of an item begin in one bucket, a slot may match it on either side. The argument
+//! holds for each way to read the slot. As long as the next bits of both extensions are equal, both
+//! sides have one location. Both loads of it return words of one level, so both are from the same
+//! bucket.)
 //!
 //! **The lookup.** Consider the last round of a lookup of x that misses: version e, both locations,
 //! version e. Suppose that x is in the table throughout the lookup.
@@ -147,7 +148,9 @@
 //! the lock, the slots that match only grow, by inserts; a split neither adds to them nor takes
 //! from them, with one exception: if both locations are one bucket and it is split, a slot without
 //! a tail can end up in both of them, and counts twice from then on. In one bucket, a slot that
-//! matches on both sides counts once.
+//! matches on both sides counts once. To see it in two buckets, one word would have to be loaded
+//! before the split of a bucket that both sides had, and the other one after it: then the levels of
+//! the words differ, and at the lower one both buckets were one. Such words are loaded again.
 //!
 //! An insert whose locations are full adds no copy if as many slots match the item as one bucket
 //! has (three of four). Splits cannot separate copies, and would be made for nothing.

@@ -44,8 +44,8 @@ impl<P: Payload> GrowingSpace<P> {
 
     /// The rest of `both`, if a bucket has been split since the size that was published.
     ///
-    /// If both locations are one bucket, both words have the same level: at another level, the
-    /// location of one of the sides could be elsewhere.
+    /// If one word was loaded before a split of a bucket that both sides had, and the other word
+    /// after it, loads again: the words would show one slot in two locations, or one side elsewhere.
     #[cold]
     #[inline(never)]
     fn follow_both(
@@ -60,7 +60,14 @@ impl<P: Payload> GrowingSpace<P> {
                 let seen = self.follow(item.sides[index], places[index], load);
                 seen.expect("an item is known at every level")
             });
-            if first.bucket != second.bucket || level(first.word) == level(second.word) {
+            let levels = [level(first.word), level(second.word)];
+            // The lower level has been left in the meantime if both sides had one bucket there.
+            if levels[0] == levels[1]
+                || !self
+                    .growth
+                    .is_one_bucket([first.bucket, second.bucket], levels[0].min(levels[1]))
+                || self.is_image()
+            {
                 return [first, second];
             }
         }

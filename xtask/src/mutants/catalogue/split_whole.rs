@@ -247,6 +247,11 @@ const ROUNDS: &[Fault] = &[
         Condition("true"),
     ),
     fault(
+        "split-one-slot-twice",
+        "a slot is seen before and after the split of a bucket that both sides had",
+        Condition("first.bucket != second.bucket || levels[0] == levels[1]"),
+    ),
+    fault(
         "split-next-same-group",
         "a group that is being split is tried again",
         Instead("Size { split: group * GROUP, ..size }"),
