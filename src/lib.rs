@@ -176,8 +176,10 @@ mod table;
 
 /// The typed core, for research and for this crate's own models, tests and measurements.
 ///
-/// It is exempt from semantic versioning.
+/// It is exempt from semantic versioning, and exists only with the feature of its name. Its functions
+/// trust their arguments: those that no table has can make them access memory out of bounds.
 #[doc(hidden)]
+#[cfg(feature = "raw")]
 pub mod raw {
     #[cfg(guira_steps)]
     pub use crate::sync::steps;

@@ -39,6 +39,39 @@ fn keys_are_borrowed() -> Outcome {
     Ok(())
 }
 
+/// A key whose type says that a batch of it has this many hashes.
+struct Liar<const HASHES: usize>(u64);
+
+impl<const HASHES: usize> Key for Liar<HASHES> {
+    fn hash_with<S: BuildHasher>(&self, _hasher: &S) -> Hashed {
+        Hashed(self.0)
+    }
+
+    fn as_hashes(_keys: &[Self]) -> Option<&[u64]> {
+        Some(&[7; 5_000][..HASHES])
+    }
+}
+
+/// Returns how many of 100 keys are found in a batch, of which half are present.
+fn found_of_liars<const HASHES: usize>() -> usize {
+    let seen = CuckooFilter::builder().capacity(1_000).seed(1).build().expect("memory");
+    let keys: Vec<_> = (0..100).map(Liar::<HASHES>).collect();
+    for key in keys.iter().step_by(2) {
+        seen.insert(key).expect("room");
+    }
+    let mut found = vec![true; 100];
+    let count = seen.contains_batch(&keys, &mut found);
+    assert_eq!(count, found.iter().filter(|&&found| found).count());
+    assert_eq!(seen.contains_mask(&keys[..64]), (0..32).fold(0, |mask, bit| mask | 1 << (2 * bit)));
+    count
+}
+
+/// `Key` is open to all types, and so is its hidden function.
+#[test]
+fn a_wrong_number_of_hashes_does_no_harm() {
+    assert_eq!([found_of_liars::<0>(), found_of_liars::<99>(), found_of_liars::<5_000>()], [50; 3]);
+}
+
 #[test]
 fn many_keys_at_once() -> Outcome {
     let seen = GrowingFilter::builder().seed(1).build()?;

@@ -7,10 +7,7 @@ use super::{
     engine::Engine,
     kind::{Contents, Growth},
 };
-use crate::{
-    Layout,
-    table::{Clock as _, Kernel},
-};
+use crate::{Layout, table::Clock as _};
 
 impl<C: Contents, G: Growth, S> Filter<C, G, S> {
     /// Returns the number of items in the filter, duplicates counted.
@@ -126,8 +123,9 @@ impl<C: Contents, G: Growth, S> Filter<C, G, S> {
 
     /// How batches are looked up. For tests and measurements.
     #[doc(hidden)]
+    #[cfg(feature = "raw")]
     #[must_use]
-    pub fn kernel(&self) -> Kernel {
+    pub fn kernel(&self) -> crate::table::Kernel {
         self.engine.kernel()
     }
 

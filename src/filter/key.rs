@@ -141,7 +141,9 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
         keys: &'a [K],
     ) -> Batch<'a, impl Iterator<Item = u64>> {
         let each = keys.iter().map(|key| key.hash_with(&self.hasher).0);
-        Batch { slice: K::as_hashes(keys), each }
+        // Others can implement `Key` and this function, too.
+        let slice = K::as_hashes(keys).filter(|hashes| hashes.len() == keys.len());
+        Batch { slice, each }
     }
 }
 

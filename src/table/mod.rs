@@ -255,9 +255,10 @@ pub use counter::ShardedCounter;
 pub(crate) use expiry::MAX_STAMPS;
 pub use expiry::{Aged, Clock, ClockAndSweep, ClockState, Generations, SweepState, TimeSource};
 pub(crate) use expiry::{MAX_LAG, MAX_READING, stamp_bits};
+#[cfg(feature = "raw")]
+pub use fixed::Move;
 pub use fixed::{
-    Addressing, FixedSpace, FixedTable, INTERLEAVED, KeyProbe, MAX_BUCKETS, Move, Pair,
-    PendingInserts,
+    Addressing, FixedSpace, FixedTable, INTERLEAVED, KeyProbe, MAX_BUCKETS, Pair, PendingInserts,
 };
 pub(crate) use fixed::{SingleLookup, table_bytes};
 pub use kernel::Kernel;

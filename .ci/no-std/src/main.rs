@@ -1,5 +1,5 @@
 //! Fills filters of one table and of several, looks items up and removes them, with nothing but
-//! `core`, `alloc` and the C library's memory.
+//! `core`, `alloc` and the C library's memory. Without the feature `raw`, as users have it.
 
 #![no_std]
 #![no_main]
@@ -48,6 +48,22 @@ fn panic(_: &PanicInfo) -> ! {
 /// A symbol that the precompiled `alloc` requires for unwinding, which never happens here.
 #[unsafe(no_mangle)]
 extern "C" fn rust_eh_personality() {}
+
+/// Does not compile if the library has a module `raw`, which only its own tests may reach: its
+/// functions trust their arguments.
+mod without_raw {
+    mod expected {
+        pub mod raw {
+            pub const IS_ABSENT: bool = true;
+        }
+    }
+
+    use expected::*;
+    #[allow(unused_imports, reason = "the library has no `raw`, as it should be")]
+    use guira::*;
+
+    const _: () = assert!(raw::IS_ABSENT);
+}
 
 const ITEMS: u64 = 100_000;
 

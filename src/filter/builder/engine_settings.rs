@@ -2,15 +2,13 @@
 //! and its limit on copies.
 
 use super::FilterBuilder;
-use crate::{
-    filter::kind::{Contents, Growing, Growth, Permanent},
-    table::Kernel,
-};
+use crate::filter::kind::{Contents, Growing, Growth, Permanent};
 
 impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     /// Sets how batches are looked up, if the processor can. For tests and measurements.
     #[doc(hidden)]
-    pub fn kernel(mut self, kernel: Kernel) -> Self {
+    #[cfg(feature = "raw")]
+    pub fn kernel(mut self, kernel: crate::table::Kernel) -> Self {
         self.settings.kernel = Some(kernel);
         self
     }

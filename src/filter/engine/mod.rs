@@ -75,6 +75,7 @@ macro_rules! of_the_table {
             self.table.size_in_bytes()
         }
 
+        #[cfg(feature = "raw")]
         fn kernel(&self) -> Kernel {
             self.kernel
         }
@@ -292,6 +293,7 @@ pub(crate) trait Engine: Lookups + Saved + Sized + Send + Sync + 'static {
     fn size_in_bytes(&self) -> usize;
 
     /// How batches are looked up.
+    #[cfg(feature = "raw")]
     fn kernel(&self) -> Kernel;
 
     /// The target false-positive rate of an engine that grows.

@@ -197,6 +197,7 @@ use crossbeam_utils::CachePadded;
 pub use address::{Growth, Item, Place, Side, Size};
 #[cfg(guira_vectors)]
 pub(in crate::table) use room::{Neighbours, Root};
+#[cfg(any(feature = "std", feature = "raw"))]
 pub use saved::Grown;
 #[cfg(feature = "std")]
 pub use saved::ImageLoader;
