@@ -53,7 +53,7 @@ const ONE_FITTED: Result<(), MergeRefusal> = Err(MergeRefusal::Full { fitted: 1,
 /// loaded often.)
 #[test]
 fn lookup_beside_a_refused_merge() {
-    check("split_merge_refused_lookup", 7_000, EVERY_WAY, |seen| {
+    check("split_merge_refused_lookup", 6_100, EVERY_WAY, |seen| {
         let table = table(2, 2);
         let item = leaving(&table, 0, 0);
         for side in [staying(&table, 0, 0).sides[0], item.sides[1], staying(&table, 1, 0).sides[0]]
@@ -72,7 +72,7 @@ fn lookup_beside_a_refused_merge() {
 /// Catches a refused merge that removes the same copy as another thread.
 #[test]
 fn removal_beside_a_refused_merge() {
-    check("split_merge_refused_removal", 240, &["both fit", "refused"], |seen| {
+    check("split_merge_refused_removal", 220, &["both fit", "refused"], |seen| {
         let (table, item, other) = nearly_full();
         let source = source(&table, &[item.sides[1], other.sides[1]]);
         let remover = spawn(&table, move |table| table.remove::<S>(reversed(item)));
@@ -124,22 +124,23 @@ fn refused_beside_a_split(name: &str, floor: usize, known: [u32; 2]) {
         splitter.join().unwrap();
         assert_eq!(table.count::<S>(old), 1, "lost or doubled");
         assert_eq!(items(&table), 3, "lost, or not undone");
-        assert!(table.count::<S>(merged) <= usize::from(known[0] == 0), "not undone");
+        // What is left knows nothing of the way, and so stands for both.
+        assert!(table.count::<S>(merged) <= 1, "not undone");
         seen.note("done");
     });
 }
 
-/// Catches a refused merge that leaves one of the copies which a split has made of its slot, and
-/// one that takes a slot which knows more.
+/// Catches a refused merge that takes a copy which a split has made of its slot, and that another
+/// item needs.
 #[test]
 fn refused_merge_of_a_slot_without_a_tail_beside_a_split() {
-    refused_beside_a_split("split_merge_refused_halves", 26_500, [KNOWN, 0]);
+    refused_beside_a_split("split_merge_refused_halves", 16_500, [KNOWN, 0]);
 }
 
 /// Catches a refused merge that takes a slot which knows less than what it has added.
 #[test]
 fn refused_merge_beside_a_split_and_a_slot_without_a_tail() {
-    refused_beside_a_split("split_merge_refused_split", 5_500, [0, KNOWN]);
+    refused_beside_a_split("split_merge_refused_split", 8_400, [0, KNOWN]);
 }
 
 /// Catches a refused merge that removes what was inserted after a `clear` took what it had added.
@@ -170,82 +171,32 @@ fn refused_merge_beside_a_clear_and_an_insert() {
     });
 }
 
-/// Returns a table in which both buckets have been split; four items of it; and an item of which a
-/// slot without a tail has to be stored in halves, of which there is room for the first only.
-fn without_room_for_a_half() -> (Arc<GrowingTable>, [Item; 4], Item) {
-    let table = table(2, 4);
-    split(&table);
-    split(&table);
-    // The second half belongs into bucket 2 or 1.
-    let fill = |nth| [item(&table, 1, [0; 2], [1, 1], nth), staying(&table, 1, nth)];
-    let [[first, second], [third, fourth]] = [0, 1].map(fill);
-    let all = [first, second, third, fourth];
-    for item in all {
-        put(&table, item.sides[0]);
-    }
-    let goes = leaving(&table, 0, 0);
-    (table, all, goes)
-}
-
-/// What becomes of a merge of one slot if there is no room for the second half.
-const NONE_FITTED: Result<(), MergeRefusal> = Err(MergeRefusal::Full { fitted: 0, items: 1 });
-
-/// Catches a half that is left by a refused merge, or that is not counted after a `clear`.
-#[test]
-fn refused_halves_beside_a_clear() {
-    check("split_merge_halves_clear", 230, &["merged", "refused"], |seen| {
-        let (table, _, goes) = without_room_for_a_half();
-        let source = source(&table, &[forgetful(goes.sides[0], 0)]);
-        let clearer = spawn(&table, GrowingTable::clear::<S>);
-        let merger = spawn(&table, move |table| table.merge::<S>(&source, None));
-        let cleared = clearer.join().unwrap().cast_signed();
-        let Merged { change, outcome } = merger.join().unwrap();
-        let is_merged = seen.note_if(outcome.is_ok(), "merged", "refused");
-        assert!(is_merged || outcome == NONE_FITTED, "{outcome:?}");
-        assert_eq!(4 + change - cleared, items(&table).cast_signed(), "miscounted");
-    });
-}
-
-/// Catches a half that is left by a refused merge beside a lookup.
-#[test]
-fn refused_halves_beside_a_lookup() {
-    check("split_merge_refused_half", 270, EVERY_WAY, |seen| {
-        let (table, all, goes) = without_room_for_a_half();
-        let source = source(&table, &[forgetful(goes.sides[0], 0)]);
-        look_up_beside(&table, seen, all[0], move |table| {
-            assert_eq!(merge(table, &source, None, 1), NONE_FITTED);
-        });
-        let left = [goes, differing(&table, goes, 0)].map(|item| table.count::<S>(item));
-        assert_eq!((left, items(&table)), ([0; 2], 4), "not undone");
-    });
-}
-
-/// Catches a merge that loses one half of a slot, or overwrites a split.
+/// Catches a merge that loses a slot, overwrites a split, or takes a slot that knows neither of its
+/// locations for merged.
 #[test]
 fn beside_a_split() {
-    check("split_merge_split", 32_100, &["before", "after"], |seen| {
+    check("split_merge_split", 15_600, &["merged", "refused"], |seen| {
         let table = table(2, 4);
         let goes = leaving(&table, 0, 0);
-        let stays = differing(&table, goes, 0);
+        let both = [goes, differing(&table, goes, 0)];
         // Full, so that the slot needs its own bucket.
         for nth in 0..2 {
             put(&table, staying(&table, 1, nth).sides[0]);
         }
         let source = source(&table, &[forgetful(goes.sides[0], 0)]);
-        let merger = {
-            let seen = seen.clone();
-            spawn(&table, move |table| {
-                assert_eq!(merge(table, &source, None, 1), Ok(()));
-                let found = [goes, stays].map(|item| table.contains::<S>(item));
-                assert_eq!(found, [true; 2], "a half was lost");
-                seen.note_if(table.buckets() == 2, "before", "after");
-            })
-        };
+        let merger = spawn(&table, move |table| {
+            let Merged { change, outcome } = table.merge::<S>(&source, None);
+            assert!(matches!(outcome, Ok(()) | Err(MergeRefusal::Unknown)), "{outcome:?}");
+            let found = both.map(|item| table.contains::<S>(item));
+            assert_eq!((found, change), ([outcome.is_ok(); 2], outcome.is_ok().into()), "lost");
+            change
+        });
         let splitter = spawn(&table, split);
-        merger.join().unwrap();
+        let merged = merger.join().unwrap();
         splitter.join().unwrap();
-        assert_eq!([goes, stays].map(|item| table.count::<S>(item)), [1; 2], "lost or doubled");
-        assert_eq!(items(&table), 3, "ghosts were taken for items");
+        seen.note_if(merged == 1, "merged", "refused");
+        assert_eq!(both.map(|item| table.count::<S>(item)), [merged as usize; 2]);
+        assert_eq!(items(&table), 2 + merged as u64, "ghosts were taken for items");
     });
 }
 
@@ -398,5 +349,5 @@ fn load_of_a_merge() {
 /// Catches an undone merge that is still counted: the table would grow for nothing.
 #[test]
 fn load_after_a_refused_merge() {
-    load("split_load_refused", 11_900, Some(1), [0, 0], 1);
+    load("split_load_refused", 8_000, Some(1), [0, 0], 1);
 }

@@ -138,6 +138,9 @@ pub enum MergeError {
     },
     /// There would be too many copies of one item: see [`InsertError::TooManyCopies`].
     TooManyCopies,
+    /// The other filter keeps too little of an item to tell any of its buckets here, because this
+    /// filter has grown further.
+    Unknown,
     /// The system refused the memory for a copy of the other filter, or for this one to grow.
     #[non_exhaustive]
     OutOfMemory {
@@ -172,6 +175,10 @@ impl fmt::Display for MergeError {
             Self::TooManyCopies => f.write_str(
                 "the union would have more copies of an item than the filter takes: raise its \
                  `max_copies`, or insert each item once",
+            ),
+            Self::Unknown => f.write_str(
+                "the other filter has grown less, and does not know in which buckets here its \
+                 items belong: merge this filter into the other one",
             ),
             Self::OutOfMemory { bytes } => write!(
                 f,

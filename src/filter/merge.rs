@@ -36,8 +36,9 @@ impl<C: Permanent, G: Growth, S: BuildHasher> Filter<C, G, S> {
     ///   the rates of both filters. [`false_positive_rate`](Self::false_positive_rate) does not
     ///   show that, and the target can be exceeded.
     /// - If this filter has grown much further, the other one may not tell in which of several
-    ///   buckets here an item belongs. Then each of them gets a slot, and all but one of these
-    ///   [belong to no item](crate::docs::design#slots-that-know-too-little).
+    ///   buckets here an item belongs. Then the merge is refused with [`MergeError::Unknown`].
+    ///   Merge the filter that has grown more into the other one. (If that has grown very little,
+    ///   the merge may be refused for copies, since few bits tell items apart in a small filter.)
     /// - A slot that could stand for many items counts against the limit on copies of each of them.
     ///
     /// **If filters are to be merged, give each of them the capacity of all of them together.**
@@ -58,12 +59,12 @@ impl<C: Permanent, G: Growth, S: BuildHasher> Filter<C, G, S> {
     /// If a [`clear`](Self::clear) of this filter overlaps the call, merged items may remain or
     /// not, and nobody may remove them.
     ///
-    /// A filter that has grown for a merge keeps its size, even if the merge is refused.
+    /// A filter that has grown for a merge keeps its size, even if the merge is refused. What a
+    /// refused merge removes from a growing filter may have known more than what it added. Then
+    /// an absent item that was not found before can be a false positive.
     ///
     /// Takes as much memory as a clone of the other filter until it returns, and the time of an
-    /// insert for each item. (Many inserts for one item if this filter has been doubled more often
-    /// than the other one, by more doublings than the other one's slots remember.) The locks of the
-    /// other filter are held while its buckets are copied.
+    /// insert for each item. The locks of the other filter are held while its buckets are copied.
     ///
     /// # Errors
     /// [`MergeError`]: what differs, or why there is no room. With
@@ -103,6 +104,7 @@ impl<C: Permanent, G: Growth, S: BuildHasher> Filter<C, G, S> {
             }
             MergeRefusal::Full { fitted, items } => MergeError::Full { fitted, items },
             MergeRefusal::TooManyCopies => MergeError::TooManyCopies,
+            MergeRefusal::Unknown => MergeError::Unknown,
         })
     }
 }

@@ -1,7 +1,12 @@
 //! Merging tables of a fixed size: see `table/steps/merge.rs`.
 
 use super::{FixedTable, Pair, Payload, StripeGuard};
-use crate::{InsertError, bucket::BucketLayout, sync::Relaxed, table::Merged};
+use crate::{
+    InsertError,
+    bucket::BucketLayout,
+    sync::Relaxed,
+    table::{MergeRefusal, Merged},
+};
 
 impl<P: Payload> FixedTable<P> {
     /// Adds all fingerprints of another table with the same addressing, or none. `limit` is the
@@ -16,9 +21,9 @@ impl<P: Payload> FixedTable<P> {
             |each| copy.for_each_copy::<L>(|pair| each((), pair)),
             |(), pair| {
                 if limit.is_some_and(|limit| self.holds::<L>(limit, pair)) {
-                    return Err(InsertError::TooManyCopies);
+                    return Err(MergeRefusal::TooManyCopies);
                 }
-                self.insert_in_place::<L>(pair)
+                Ok(self.insert_in_place::<L>(pair)?)
             },
             |(), pair| {
                 let guard = self.stripe::<L>(&pair).lock();

@@ -178,7 +178,6 @@
 //! sweeps holds up other sweeps, and so the next generation, clears, and copies.
 
 mod address;
-mod alike;
 mod expiry;
 mod lookup;
 mod merge;

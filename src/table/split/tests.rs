@@ -1,12 +1,11 @@
 //! Tests of what cannot be seen from outside.
 
-use super::{Bare, GrowingTable, Item, Limits, Side, Space, size::grow::Refusal};
+use super::{Bare, GrowingTable, Item, Limits, Space, size::grow::Refusal};
 #[cfg(target_os = "linux")]
 use crate::table::split::Place;
 use crate::{
     InsertError,
-    bucket::{Code, GrowingLayout, Leveled, leveled::level},
-    sync::Relaxed,
+    bucket::{GrowingLayout, Leveled},
     table::mix,
 };
 
@@ -43,70 +42,6 @@ fn vectors_agree<L: GrowingLayout>() {
             assert_eq!(buckets(&vector), buckets(&scalar), "{first} {items} {key}");
         }
     }
-}
-
-/// Items that agree with what is known of one: for all values of the next bits, up to this number
-/// of them.
-fn completions<L: GrowingLayout>(
-    table: &GrowingTable,
-    item: Item,
-    bits: u32,
-) -> alloc::vec::Vec<Item> {
-    if item.sides[0].code.known() >= bits {
-        return alloc::vec![Item { sides: item.sides.map(<GrowingTable>::complete::<L>) }];
-    }
-    table.halves(&item).into_iter().flat_map(|half| completions::<L>(table, half, bits)).collect()
-}
-
-/// The most copies of an item of which a slot tells only a part are the most copies of one of the
-/// items that it may be. Also if both locations are one bucket, and a slot may be on either side.
-#[test]
-fn most_alike_is_the_largest_count() {
-    type L = Leveled<5, 6>;
-    /// More bits than a slot of these tables knows.
-    const KNOWN: u32 = 2 + 5 + 1;
-    let mut in_one = 0;
-    for (first, items) in [(1, 4), (1, 9), (2, 8), (3, 20)] {
-        for seed in 0..100 {
-            let limits = Limits { buckets: first << 2, load: 230 };
-            let table =
-                GrowingTable::new::<L>(Bare, first, limits, 8, (false, false)).expect("memory");
-            for key in 0..items {
-                // Several copies of some of them, on either side. What finds no room may be
-                // refused.
-                let Item { sides: [first, second] } =
-                    table.growth().item::<L>(mix(key as u64, seed));
-                for sides in &[[first, second], [second, first], [first, second]][..=(key % 3)] {
-                    let _ = table.insert::<L>(Item { sides: *sides });
-                }
-            }
-            for bucket in 0..table.buckets() as u32 {
-                let word = table.bucket(bucket).load(Relaxed);
-                for slot in L::occupied_slots(word) {
-                    let mut item = table.known::<L>(bucket, level(word), slot);
-                    // Also what a slot would tell that knows fewer bits.
-                    while let [Some(one), Some(other)] = table.locate(&item) {
-                        let count = |item| table.copies_in::<L>(&item, [one, other]);
-                        let all = completions::<L>(&table, item, KNOWN);
-                        let most = all.into_iter().map(count).max();
-                        let seen = [Some(one), Some(other)];
-                        assert_eq!(Some(table.most_alike::<L>(&item, seen)), most, "{item:?}");
-                        in_one += usize::from(one.bucket == other.bucket);
-                        let side = item.sides[0];
-                        let known = side.code.known();
-                        if known == 0 {
-                            break;
-                        }
-                        let extension = side.code.extension & ((1 << (known - 1)) - 1);
-                        let code = Code { extension: extension | 1 << (known - 1), ..side.code };
-                        let side = Side { code, ..side };
-                        item = Item { sides: [side, table.growth().other(side)] };
-                    }
-                }
-            }
-        }
-    }
-    assert!(in_one > 1_000, "{in_one}");
 }
 
 /// While another thread holds the lock of the last group that may be split, the table is busy, and

@@ -47,6 +47,21 @@ pub enum MergeRefusal {
     },
     /// There would be too many copies of one item.
     TooManyCopies,
+    /// A slot does not tell any of its buckets in this table, which has grown further.
+    Unknown,
+}
+
+impl From<InsertError> for MergeRefusal {
+    fn from(error: InsertError) -> Self {
+        match error {
+            InsertError::Full | InsertError::MaxCapacity | InsertError::FullyGrown => {
+                Self::Full { fitted: 0, items: 0 }
+            }
+            InsertError::OutOfMemory => Self::OutOfMemory,
+            // An insert without a life and without a new value has no other error.
+            _ => Self::TooManyCopies,
+        }
+    }
 }
 
 impl Merged {
@@ -59,11 +74,12 @@ impl Merged {
     /// every item and the item, until the function returns `false`. Each call of `each` passes the
     /// same items in the same order. `items` is their number.
     ///
-    /// `undo` returns whether it removed a copy.
+    /// `undo` returns whether it removed a copy of an item. What comes after the first `items` is
+    /// none.
     pub(crate) fn all_or_none<N, I>(
         items: u64,
         each: impl Fn(&mut dyn FnMut(N, I) -> bool),
-        add: impl Fn(N, I) -> Result<(), InsertError>,
+        add: impl Fn(N, I) -> Result<(), MergeRefusal>,
         undo: impl Fn(N, I) -> bool,
     ) -> Self {
         let (mut added, mut error) = (0, None);
@@ -73,7 +89,7 @@ impl Merged {
             error.is_none()
         });
         let Some(error) = error else {
-            return Self { change: added as i64, outcome: Ok(()) };
+            return Self { change: added.min(items) as i64, outcome: Ok(()) };
         };
         let (mut left, mut removed) = (added, 0);
         each(&mut |number, item| {
@@ -83,13 +99,9 @@ impl Merged {
             left > 0
         });
         let refusal = match error {
-            InsertError::Full | InsertError::MaxCapacity | InsertError::FullyGrown => {
-                MergeRefusal::Full { fitted: added, items }
-            }
-            InsertError::OutOfMemory => MergeRefusal::OutOfMemory,
-            // An insert without a life and without a new value has no other error.
-            _ => MergeRefusal::TooManyCopies,
+            MergeRefusal::Full { .. } => MergeRefusal::Full { fitted: added.min(items), items },
+            refusal => refusal,
         };
-        Self { change: added as i64 - removed, outcome: Err(refusal) }
+        Self { change: added.min(items) as i64 - removed, outcome: Err(refusal) }
     }
 }

@@ -44,8 +44,8 @@ impl<P: Payload> GrowingSpace<P> {
 
     /// The rest of `both`, if a bucket has been split since the size that was published.
     ///
-    /// If one word was loaded before a split of a bucket that both sides had, and the other word
-    /// after it, loads again: the words would show one slot in two locations, or one side elsewhere.
+    /// Loads again if a bucket that both sides had is split between the two loads: the words would
+    /// show one slot in two locations.
     #[cold]
     #[inline(never)]
     fn follow_both(
@@ -60,17 +60,18 @@ impl<P: Payload> GrowingSpace<P> {
                 let seen = self.follow(item.sides[index], places[index], load);
                 seen.expect("an item is known at every level")
             });
-            let levels = [level(first.word), level(second.word)];
-            // The lower level has been left in the meantime if both sides had one bucket there.
-            if levels[0] == levels[1]
-                || !self
-                    .growth
-                    .is_one_bucket([first.bucket, second.bucket], levels[0].min(levels[1]))
-                || self.is_image()
-            {
+            if !self.is_split_between([first, second]) || self.is_image() {
                 return [first, second];
             }
         }
+    }
+
+    /// Whether a bucket that both sides of an item had was split between the loads of these words.
+    #[inline]
+    pub(super) fn is_split_between(&self, [first, second]: [Seen; 2]) -> bool {
+        let levels = [level(first.word), level(second.word)];
+        let buckets = [first.bucket, second.bucket];
+        levels[0] != levels[1] && self.growth.is_one_bucket(buckets, levels[0].min(levels[1]))
     }
 
     /// Loads the word of a location, by `load` of its bucket, an Acquire. Begins at a place that

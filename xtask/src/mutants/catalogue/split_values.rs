@@ -53,15 +53,6 @@ const FAULTS: &[Fault] = &[
         "only copies with the same value are counted",
         Instead("L::matches_with_value(word, side.code, self.value_bits())"),
     ),
-    // Merges.
-    fault(
-        "split-merge-undo-by-key",
-        "a refused merge removes a slot with any value",
-        Instead(
-            "known.core >> self.value_bits() == code.core >> self.value_bits()
-                 && may_be_one(known, code)",
-        ),
-    ),
 ];
 
 /// All faults.

@@ -155,7 +155,11 @@ const MERGES: &[Fault] = &[
         During("lock-skipped"),
     ),
     fault("split-merge-uncounted", "a merge does not count the items", Delete),
-    fault("split-merge-one-half", "a merge leaves out one half of a slot", Instead("Ok(())")),
+    fault(
+        "split-merge-unknown-ignored",
+        "a merge treats a slot that knows neither location as if it were merged",
+        Instead("return Ok(())"),
+    ),
     fault(
         "split-merge-add-store",
         "a merge changes a word by a plain store",
@@ -164,7 +168,7 @@ const MERGES: &[Fault] = &[
     fault(
         "split-merge-ghost-no-lock",
         "a merge adds a ghost without a lock",
-        Instead("None::<StripeGuard>"),
+        Instead("None::<crate::table::StripeGuard>"),
     ),
     fault(
         "split-merge-ghosts-uncounted",
@@ -179,43 +183,32 @@ const MERGES: &[Fault] = &[
     fault(
         "split-merge-undo-wrong-lock",
         "a refused merge removes under another stripe's lock",
-        Instead("self.stripes.under_another_lock(self.stripe::<L>(item))"),
+        Instead("self.stripes.under_another_lock(self.stripe::<L>(&whole))"),
     ),
     fault(
         "split-merge-undo-despite-clear",
         "a refused merge removes after a clear",
-        Condition("{ let _ = attempt.clears; false }"),
+        Instead("{ let _ = clears; self.clear_one::<L>(&guard, &whole, None) }"),
     ),
-    fault("split-merge-undo-no-bump", "a refused merge does not bump the version", Delete),
+    fault(
+        "split-merge-undo-no-bump",
+        "a refused merge does not bump the version",
+        During("remove-no-bump"),
+    ),
     fault(
         "split-merge-undo-late-bump",
         "a refused merge bumps the version after the clearing",
-        Delay(1),
+        During("remove-late-bump"),
     ),
     fault(
         "split-merge-undo-bump-relaxed",
         "a refused merge bumps the version by Relaxed",
-        Weaken(Release),
-    ),
-    fault(
-        "split-merge-undo-store",
-        "a refused merge clears by a plain store",
-        Condition("{ self.bucket(bucket).store(new, Release); true }"),
-    ),
-    fault(
-        "split-merge-undo-one-half",
-        "a refused merge removes one half of a slot",
-        Instead("{ let [half, _] = self.halves(item); [self.remove_known::<L>(guard, &half), 0] }"),
+        During("remove-bump-relaxed"),
     ),
     fault(
         "split-merge-undo-shortest",
         "a refused merge removes the slot that knows least",
-        Instead("slots.min_by_key(|&(known, _)| known).map(|(_, found)| found)"),
-    ),
-    fault(
-        "split-merge-undo-longer",
-        "a refused merge removes a slot that knows more than what it has added",
-        Instead("same"),
+        During("leveled-shortest"),
     ),
     fault(
         "split-merge-undo-uncounted",
@@ -227,16 +220,6 @@ const MERGES: &[Fault] = &[
         "a refused merge does not count the ghosts that it removes",
         Delete,
     ),
-    fault(
-        "split-merge-half-not-undone",
-        "the first half of a slot stays if there is no room for the second one",
-        Condition("false"),
-    ),
-    fault(
-        "split-merge-half-uncounted",
-        "the first half of a slot is not counted if a clear overlaps its merge",
-        Delete,
-    ),
 ];
 
 /// Mutants of words of one bucket at two levels, and of inserts that need the last splits.
@@ -244,12 +227,12 @@ const ROUNDS: &[Fault] = &[
     fault(
         "split-levels-differ",
         "the words of two locations in one bucket may have different levels",
-        Condition("true"),
+        Instead("{ let _ = buckets; false }"),
     ),
     fault(
         "split-one-slot-twice",
         "a slot is seen before and after the split of a bucket that both sides had",
-        Condition("first.bucket != second.bucket || levels[0] == levels[1]"),
+        Instead("buckets[0] == buckets[1] && levels[0] != levels[1]"),
     ),
     fault(
         "split-next-same-group",
