@@ -9,6 +9,7 @@ mod common;
 mod damage;
 mod fields;
 mod hashers;
+mod limits;
 mod loaded;
 mod pushes;
 mod replicas;
