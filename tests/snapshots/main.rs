@@ -14,5 +14,6 @@ mod loaded;
 mod pushes;
 mod replicas;
 mod sizes;
+mod stack;
 mod steps;
 mod views;
