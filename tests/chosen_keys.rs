@@ -1,5 +1,6 @@
-//! Keys chosen by somebody who sees neither the seed nor an answer: no structure of the hashers,
-//! and no constant that they publish, makes keys collide.
+//! Keys chosen by somebody who sees neither the seed nor a result: no structure of the hashers, and
+//! no constant that they publish, makes keys collide. Somebody who sees which inserts fail finds
+//! keys that do.
 
 use std::{
     collections::HashSet,
@@ -275,5 +276,38 @@ fn a_flood_of_chosen_keys_does_no_harm() {
     for seed in SEEDS {
         withstands(CuckooFilter::builder().layout(Layout::Plain4x16), seed, "fixed");
         withstands(GrowingFilter::builder().false_positive_rate(0.001), seed, "growing");
+    }
+}
+
+/// An attacker finds keys of one pair of buckets by which inserts fail, in this many calls. One
+/// half of them then keeps out the other, and `insert_unique` does not help. The numbers are those
+/// of `docs::limits`.
+#[test]
+fn failures_of_inserts_show_which_keys_collide() {
+    for (capacity, most) in [(250, 30_000), (500, 200_000)] {
+        let builder = CuckooFilter::builder().capacity(capacity).layout(Layout::Plain4x16).seed(1);
+        let filter = builder.clone().build().expect("a small filter");
+        let (mut calls, mut keys) = (0, Vec::new());
+        let mut is_inserted = |key: u64| {
+            calls += 1;
+            filter.insert(&key).is_ok()
+        };
+        while is_inserted(0) {}
+        let mut taken = 0;
+        for key in 1.. {
+            if is_inserted(key) {
+                taken += 1;
+                filter.remove(&key);
+            } else {
+                keys.push(key);
+            }
+            if keys.len() == 16 {
+                break;
+            }
+        }
+        assert!(calls + taken <= most, "{} calls for a capacity of {capacity}", calls + taken);
+        let other = builder.build().expect("a small filter");
+        let refused = keys.iter().filter(|&key| other.insert_unique(key).is_err()).count();
+        assert!(other.len() <= 8 && refused >= 7, "{} fit, {refused} refused", other.len());
     }
 }

@@ -48,7 +48,8 @@ pub use snapshot::{Dump, LoadError, Loader, Snapshot, View};
 /// Lookups acquire no lock and write nothing.
 ///
 /// All operations but those that shrink take `&self`: share the filter by reference or in an
-/// [`Arc`](alloc::sync::Arc).
+/// [`Arc`](alloc::sync::Arc). After a `fork` beside writers, the child [may only look items
+/// up](crate::docs::limits#threads).
 ///
 /// # The contract of removal
 ///

@@ -200,7 +200,8 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
     /// iterator or the hashing of a key panics, some of the keys before it may be missing. The call
     /// consumes the iterator even after the filter is full, so it does not return for an endless
     /// one. In a full filter, each key costs a long search for room: see
-    /// [`docs::limits`](crate::docs::limits).
+    /// [`docs::limits`](crate::docs::limits), also for the [stack](crate::docs::limits#memory) that
+    /// the call takes.
     ///
     /// # Errors
     /// [`InsertBatchError`] lists the items that could not be inserted.

@@ -110,7 +110,8 @@ impl<C: Contents, S> FilterBuilder<C, Growing, S> {
     /// refuses the addresses, the filter takes its memory from the allocator, in blocks of that
     /// size. Then lookups do not use vector instructions, so batches are looked up one item after
     /// the other, and single lookups take longer. Use it where the allocator accounts for the
-    /// memory, as that of a server does.
+    /// memory, as that of a server does, and for tens of thousands of filters, whose
+    /// [mappings](crate::docs::limits#memory) would exceed what the system allows.
     ///
     /// ```
     /// let seen = guira::GrowingFilter::builder().reserve_address_space(false).build().unwrap();

@@ -262,6 +262,9 @@ for_each_payload! { P:
             let grown = form.grown.expect("the kind of a valid form");
             let expected = capacity(layout, grown.buckets(), grown.limits);
             field("capacity", form.capacity, form.capacity == expected)?;
+            // Also when it has shrunk to its first size.
+            let least = capacity(layout, grown.first, grown.limits);
+            field("load", grown.limits.load.into(), least > 0)?;
             field("target rate", target.to_bits(), target > 0.0 && target < 1.0)?;
             let rate = rate(layout, doublings(grown.first, grown.limits.buckets));
             // A later release may round differently.

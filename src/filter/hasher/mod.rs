@@ -48,14 +48,14 @@ impl<H: Default + Hasher> FromSeed for BuildHasherDefault<H> {
 ///
 /// # Protection against chosen keys
 ///
-/// The hasher protects against somebody who chooses keys but sees neither the seed nor any answer:
-/// every number that a key is combined with is derived from the seed, so such keys collide no more
-/// often than others. [`default`](Self::default) takes a random seed. A filter's own hasher gets a
+/// The hasher protects against somebody who chooses keys but sees neither the seed nor the result
+/// of any call: every number that a key is combined with is derived from the seed, so such keys
+/// collide no more often than others. [`default`](Self::default) takes a random seed. A filter's own hasher gets a
 /// seed that is derived from the filter's, which is random unless it is set, and stored in
 /// snapshots: keep snapshots as secret as the seed.
 ///
-/// It does not protect against somebody who sees answers, or how long they take. For that, use a
-/// keyed cryptographic hash such as std's `RandomState`.
+/// It does not protect against somebody who sees results, be it only which inserts fail, or how
+/// long calls take. See [who may see results](crate::docs::limits#who-may-see-results).
 ///
 /// # What it cannot make stable
 ///

@@ -30,6 +30,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
     /// temporary file in the same folder, syncs it to the disk, renames it to `path`, and syncs the
     /// folder. (The last step is done on Unix only. Elsewhere, a crash of the system soon after the
     /// call may leave the old file.) So the disk needs room for both files.
+    /// [`docs::limits`](crate::docs::limits#memory) says how much stack the call takes.
     ///
     /// - *Temporary files.* Their names are that of the file with `.0.tmp` to `.99.tmp` appended. A
     ///   call that fails removes its own. One that is left behind by a killed process is removed by

@@ -10,7 +10,7 @@ use crate::{
     Layout,
     kind::{Contents, Growth},
     table::{
-        ClockState, MAX_BUCKETS, MAX_STAMPS, MAX_STRIPES, SweepState, TimeSource,
+        ClockState, MAX_BUCKETS, MAX_GENERATION, MAX_STAMPS, MAX_STRIPES, SweepState, TimeSource,
         split::{Grown, Limits, Size},
         stamp_bits,
     },
@@ -35,8 +35,6 @@ const ALIGNMENT: usize = 64;
 /// The number of contents that expire, and the number of growth, if there is any.
 const EXPIRING: u8 = 2;
 const GROWING: u8 = 1;
-/// Largest generation in a snapshot: it leaves room for as many again.
-const MAX_GENERATION: u64 = u64::MAX >> 1;
 
 /// The bytes of a header.
 pub(super) type HeaderBytes = ArrayVec<u8, { encoded_len(MAX_STAMPS) }>;
@@ -255,21 +253,24 @@ impl Header {
                 invalid.map_or(Ok(()), |(name, value)| field(name, value, false))?;
             }
         }
-        let slots = words * u64::from(layout.slots_per_bucket());
+        // Of the words beyond the buckets, half are numbers.
+        let buckets = grown.map_or(words, |grown| words.midpoint(grown.buckets()));
+        let slots = buckets * u64::from(layout.slots_per_bucket());
         if let Some(ClockState { window, generation, interval, elapsed, .. }) = clock {
             let fits = stamp_bits(window) == Some(layout.value_bits());
             field("window", window.into(), fits)?;
             let fits = (window.into()..=MAX_GENERATION).contains(&generation);
             field("generation", generation, fits)?;
             field("elapsed time", elapsed, interval == 0 || elapsed < interval)?;
+            let refreshed = form.sweep.as_ref().map_or(0, |sweep| sweep.refreshed);
+            field("refreshed generation", refreshed, refreshed <= generation)?;
         }
         if let (Some(sweep), Some(grown)) = (&form.sweep, grown) {
-            let SweepState { swept, end, refreshed, ghosts } = sweep;
+            let SweepState { swept, end, ghosts, .. } = sweep;
             // The buckets of a sweep are accessed.
             let fits = (grown.first..=grown.buckets()).contains(end);
             field("end of the sweep", *end, fits)?;
             field("swept buckets", *swept, swept <= end)?;
-            field("refreshed generation", *refreshed, *refreshed <= MAX_GENERATION)?;
             let sum = ghosts.iter().try_fold(0_u64, |sum, &number| sum.checked_add(number));
             // Each of them has a slot.
             let fits = sum == Some(grown.ghosts) && grown.ghosts <= slots;

@@ -1,6 +1,6 @@
 //! Sweeps, and the beginning of generations: see `mod.rs`, which has the protocol.
 
-use super::{Aged, Clock, Generations, Space, Table, Words};
+use super::{Aged, Clock, Generations, MAX_GENERATION, Space, Table, Words};
 use crate::sync::{Acquire, Relaxed, Release};
 
 /// Number of buckets that are swept before the lock is released for a moment.
@@ -146,6 +146,10 @@ impl<S: Space<Payload = Aged>> Table<S> {
         if !clock.validate(start) {
             return clock.now();
         }
+        // None comes after it.
+        if start == MAX_GENERATION {
+            return start;
+        }
         while self.sweep::<L>(CHUNK) > 0 {}
         clock.tick();
         // Whoever holds a stripe may still decide by the generation before. Nobody does after this.
@@ -192,7 +196,7 @@ impl<S: Space<Payload = Aged>> Table<S> {
         // From the generation that was measured: `advance` may have begun another one since.
         let begun = self.advance_from::<L>(generation);
         counting.began(begun);
-        Some(begun)
+        (begun > generation).then_some(begun)
     }
 
     /// Begins the generations that are due by the caller's clock, in nanoseconds, after a time in

@@ -101,8 +101,8 @@ pub trait Clock: Debug + Send + Sync {
     /// Sets what depends on the buckets of a table that grows and is not shared.
     fn set_sweep(&mut self, _state: &SweepState) {}
 
-    /// Counts as swept no more than this many buckets, which are all that are left of a table that
-    /// shrinks.
+    /// Counts as swept no more than this many buckets, and as ghosts no more than all slots: they
+    /// are what is left of a table that shrinks.
     fn limit_sweep(&mut self, _buckets: u64) {}
 
     /// Counts the slots of these words.

@@ -20,6 +20,9 @@ use crate::{
 const MAX_STAMP_BITS: u32 = 8;
 /// Largest number of stamps.
 pub(crate) const MAX_STAMPS: usize = 1 << MAX_STAMP_BITS;
+/// The last generation, in which the clock stands still: so the snapshot of a table whose header is
+/// valid has a valid header, too. Only forged ones come near it.
+pub(crate) const MAX_GENERATION: u64 = u64::MAX >> 1;
 
 /// The smallest number of bits of stamps for a window, or `None` if there is none. An age is
 /// visible, expired, or the last one, which is neither.
@@ -331,6 +334,14 @@ impl Clock for Generations {
         self.end.set(self.end().min(buckets));
         // Relaxed: the table is not shared.
         self.swept.set(self.swept.load(Relaxed).min(buckets));
+        // Fewer slots may be left than ghosts were counted: see `Occupied`.
+        let slots = |stamp: usize| self.counts.sum(stamp as u16).max(0);
+        if self.ghosts.iter().map(Tally::get).sum::<i64>() > (0..self.ghosts.len()).map(slots).sum()
+        {
+            for (stamp, ghosts) in self.ghosts.iter().enumerate() {
+                ghosts.swap(ghosts.get().min(slots(stamp)));
+            }
+        }
     }
 
     fn count_all(&self, lanes: Lanes, words: &[u64]) {

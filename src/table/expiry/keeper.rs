@@ -109,7 +109,10 @@
 //! stripe or with this lock, for a `clear` of a table of a fixed size, and again and again for a
 //! `tick` that has much to sweep.
 
-use super::{Aged, Clock as _, ClockState, Generations, MAX_LAG, Space, Table, TimeSource, Words};
+use super::{
+    Aged, Clock as _, ClockState, Generations, MAX_GENERATION, MAX_LAG, Space, Table, TimeSource,
+    Words,
+};
 use crate::sync::{Acquire, Lock, Relaxed, Release, Word};
 
 /// Largest number of buckets that a write sweeps: about 20 µs, if each of them is written.
@@ -194,7 +197,7 @@ impl Generations {
     fn may_begin_after(&self, now: u64, is_swept: bool) -> bool {
         // Relaxed: the lock orders these loads.
         let clean = if is_swept { self.begun.load(Relaxed) } else { self.clean.load(Relaxed) };
-        now < clean + self.slack()
+        now < MAX_GENERATION.min(clean + self.slack())
     }
 }
 
@@ -309,6 +312,10 @@ impl<S: Space<Payload = Aged>> Table<S> {
                 clock.begin_sweep_locked(now, self.end_of_next_sweep());
                 next = time;
             } else {
+                // None is due after it.
+                if now == MAX_GENERATION {
+                    due = u64::MAX;
+                }
                 // Release, twice: pairs with the Acquires of `keep_time` and of `has_work`.
                 // mutant-ok: as in `keep_time`
                 keeper.due.store(due, Release);

@@ -209,8 +209,8 @@ mod system_time;
 pub use clock::Clock;
 #[cfg(feature = "std")]
 pub(crate) use generations::MAX_STAMPS;
-pub(crate) use generations::stamp_bits;
 pub use generations::{ClockAndSweep, Generations, SweepState};
+pub(crate) use generations::{MAX_GENERATION, stamp_bits};
 pub(crate) use schedule::MAX_READING;
 pub use schedule::{ClockState, TimeSource};
 pub use steps::Aged;
