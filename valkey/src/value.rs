@@ -173,25 +173,20 @@ impl Value {
         (outcome, matters.then_some(given))
     }
 
-    /// Does what an insert did where it came from, with the permits that it was given there. An
-    /// error if the outcome is another one.
+    /// Does what an insert did where it came from, with the permits that it was given there.
+    /// Returns whether the item was inserted, and whether buckets were split for one that was
+    /// refused.
     pub fn replay(
         &mut self,
         item: &[u8],
         unique: bool,
         given: Permits,
-        inserts: bool,
-    ) -> Result<(), Error> {
+    ) -> (Result<bool, Error>, bool) {
         let mut left = given.number;
-        let (outcome, _) = self.insert_with(item, unique, |_, _| {
+        self.insert_with(item, unique, |_, _| {
             left = left.checked_sub(1).ok_or(Error::FULL)?;
             Ok(given.max_bytes)
-        });
-        if outcome.unwrap_or(false) == inserts {
-            Ok(())
-        } else {
-            Err(Error::text("the filter is not the one in which the item was inserted"))
-        }
+        })
     }
 
     /// The slots of the filter, if it is complete.

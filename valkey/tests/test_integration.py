@@ -24,6 +24,7 @@ def test_command_table(kind, wire, name):
         assert ("write" in categories) == (name in WRITES)
         assert ("read" in categories) == (name in READS)
         assert ("fast" in categories) == ("fast" in flags)
+        assert ("dangerous" in categories) == (name == "CF.REPLAY")
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -74,6 +75,9 @@ def test_rights_by_category(kind, server, wire, user):
         assert limited.execute_command("CF.EXISTS", "cf:1", "a") == 1
         assert_denied(limited, "CF.ADD", "other", "a")
         assert_denied(limited, "SET", "cf:2", "a")
+    with user(server, "~cf:*", "-@all", "+@write", "-@dangerous") as limited:
+        assert limited.execute_command("CF.ADDNX", "cf:1", "a") == 0
+        assert_denied(limited, *example("CF.REPLAY", "cf:1"))
 
 
 def test_rights_to_read_and_write(kind, server, client, user):
@@ -108,6 +112,8 @@ CALLS = (
     (("CF.INSERT", "k", "ITEMS", "c", "d"), True),
     (("CF.INSERTNX", "k", "ITEMS", "c", "e"), True),
     (("CF.DEL", "k", "a"), True),
+    (("CF.REPLAY", "k", "f", 0, 0, 1, 50_000), False),
+    (("CF.REPLAY", "k", "f", 1, 1, 1, 50_000), True),
 )
 
 
@@ -131,6 +137,7 @@ def test_events_and_watched_keys(server, client):
         while message := subscriber.get_message(timeout=0.5):
             seen.append(message["data"].decode())
     expected = [words[0].lower() for words, changes in CALLS if changes]
+    expected[-1] = "cf.addnx"  # which the replay is
     assert [event for event in seen if event != "new"] == [*expected, "del", "cf.loadchunk"]
 
 

@@ -26,6 +26,7 @@ const WRITES: [&CStr; 2] = [c"write", c"write slow cuckoo"];
 const WRITES_FAST: [&CStr; 2] = [c"write fast", c"write fast cuckoo"];
 const ALLOCATES: [&CStr; 2] = [c"write deny-oom", c"write slow cuckoo"];
 const ALLOCATES_FAST: [&CStr; 2] = [c"write deny-oom fast", c"write fast cuckoo"];
+const REPLAYS: [&CStr; 2] = [c"write deny-oom fast", c"write fast dangerous cuckoo"];
 
 /// Defines all commands: name, function, number of arguments, kind, effect on the key, cost,
 /// summary.
@@ -65,8 +66,8 @@ commands! {
         c"Adds a copy of each item, and creates the filter if there is none";
     c"cf.insertnx", |call| write::insert(call, true), -4, ALLOCATES, RW | INSERT, ITEMS,
         c"Adds the items that are absent, and creates the filter if there is none";
-    c"cf.replay", write::replay, 7, ALLOCATES_FAST, RW | INSERT, ONE,
-        c"Repeats an insert on replicas and from the AOF, where no client calls it";
+    c"cf.replay", write::replay, 7, REPLAYS, RW | INSERT, ONE,
+        c"Repeats an insert on replicas and from the AOF, and is CF.ADD or CF.ADDNX elsewhere";
     c"cf.del", write::del, 3, WRITES_FAST, RW | DELETE, ONE,
         c"Removes a copy of an item";
     c"cf.compact", write::compact, 2, WRITES, RW | UPDATE, BYTES,

@@ -6,8 +6,8 @@ use super::creation::Creation;
 use crate::{
     error::Error,
     filter::each,
-    server::{Call, Key, Reply},
-    value::Permits,
+    server::{Call, Key, Reply, Text},
+    value::{Permits, Value},
 };
 
 /// `CF.RESERVE key capacity [BUCKETSIZE n] [MAXITERATIONS n] [EXPANSION n] [ERROR rate] [SEED n]`
@@ -33,11 +33,23 @@ pub fn add(call: Call, unique: bool) -> Result<Reply, Error> {
     if key.value().is_none() {
         Creation::new().create(call, &mut key)?;
     }
-    let (outcome, permits) = key.existing()?.insert(item.bytes(), unique, call);
+    insert_one(call, key.existing()?, item, unique, || call.replicate_as_called())
+}
+
+/// Inserts an item under the limits of this server. `replicate` does so if nothing but the item
+/// matters.
+fn insert_one(
+    call: Call,
+    value: &mut Value,
+    item: Text,
+    unique: bool,
+    replicate: impl FnOnce(),
+) -> Result<Reply, Error> {
+    let (outcome, permits) = value.insert(item.bytes(), unique, call);
     let added = outcome == Ok(true);
     match permits {
         Some(permits) => call.replicate_insert(item, unique, added, permits),
-        None if added => call.replicate_as_called(),
+        None if added => replicate(),
         None => {}
     }
     if added {
@@ -46,9 +58,12 @@ pub fn add(call: Call, unique: bool) -> Result<Reply, Error> {
     outcome.map(Reply::Bool)
 }
 
-/// `CF.REPLAY key item unique added permits max-bytes`, for replicas and the AOF: an insert whose
-/// outcome depends on the limits where it came from. It may have been refused, and have split
-/// buckets nevertheless. Elsewhere it is an insert, if it was one.
+/// `CF.REPLAY key item unique added permits max-bytes`: an insert whose outcome depends on the
+/// limits where it came from. It may have been refused, and have split buckets nevertheless.
+///
+/// It is repeated only if it comes from the primary or the AOF. What a client says of permits would
+/// be wrong here, and at the replicas. So for a client it is an ordinary insert into a filter that
+/// exists, and nothing if it was refused: an AOF can be sent to another server.
 pub fn replay(call: Call) -> Result<Reply, Error> {
     let item = call.get(2)?;
     let number = |place| {
@@ -57,15 +72,31 @@ pub fn replay(call: Call) -> Result<Reply, Error> {
     };
     let (unique, added) = (number(3)? != 0, number(4)? != 0);
     let permits = Permits { number: number(5)?, max_bytes: number(6)? as usize };
+    let call = call.named(if unique { c"cf.addnx" } else { c"cf.add" });
+    let mut key = Key::write(call)?;
+    let value = key.existing()?;
+    let insert = |value: &mut Value| {
+        insert_one(call, value, item, unique, || call.replicate_by_name(&[item.bytes()]))
+    };
     if !call.is_replayed() {
-        return if added { add(call, unique) } else { Ok(Reply::OK) };
+        return if added { insert(value) } else { Ok(Reply::Bool(false)) };
     }
-    Key::write(call)?.existing()?.replay(item.bytes(), unique, permits, added)?;
-    call.replicate_as_called();
-    if added {
+    let (outcome, has_split) = value.replay(item.bytes(), unique, permits);
+    let is_added = outcome == Ok(true);
+    if is_added || has_split {
+        call.replicate_insert(item, unique, is_added, permits);
+    }
+    if is_added {
         call.changed();
     }
-    Ok(Reply::OK)
+    if is_added == added {
+        return Ok(Reply::OK);
+    }
+    // The replica has changed the filter by itself. It shall hold what its primary holds.
+    if added {
+        insert(value)?;
+    }
+    Err(Error::text("the filter is not the one in which the item was inserted"))
 }
 
 /// Items without room after which `CF.INSERT` and `CF.INSERTNX` try no more: each of them costs a
@@ -136,15 +167,15 @@ pub fn insert(call: Call, unique: bool) -> Result<Reply, Error> {
             refused.get_or_insert(error);
         }
     }
-    // Otherwise the reply says which items were refused. Nobody reads the replies to an AOF.
-    if let Some(error) = refused
-        && (!changed && error == Error::OUT_OF_MEMORY || call.is_from_aof())
-    {
-        return Err(error);
-    }
     call.replicate_items(&added);
     if changed {
         call.changed();
+    }
+    // Otherwise the reply says which items were refused. Nobody reads that of a primary or an AOF.
+    if let Some(error) = refused
+        && (!changed && error == Error::OUT_OF_MEMORY || call.is_replayed())
+    {
+        return Err(error);
     }
     call.reply(Reply::Array(outcomes.len()));
     for outcome in outcomes {

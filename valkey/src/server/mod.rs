@@ -82,6 +82,11 @@ pub struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
+    /// The call as one of another command, whose name it replicates and whose event it publishes.
+    pub fn named(self, name: &'static CStr) -> Self {
+        Self { name, ..self }
+    }
+
     pub fn len(self) -> usize {
         self.arguments.len()
     }
@@ -97,20 +102,24 @@ impl<'a> Call<'a> {
         strings.iter().map(|&string| Text { string, life: PhantomData })
     }
 
-    /// Returns whether the command comes from the AOF. (A flag says whether the server loads
-    /// anything. A replica that does may serve reads meanwhile.)
+    /// Returns whether the command comes from the AOF, and not from a script in it. No client has
+    /// this number: the server counts up from one.
     pub fn is_from_aof(self) -> bool {
         Context::new(self.context).get_client_id() == AOF_CLIENT
     }
 
-    /// Returns whether the command comes from the primary or from the AOF.
+    /// Returns whether the command comes from the primary, from another one whose slots the server
+    /// takes over, or from the AOF.
+    ///
+    /// No client, script or transaction has the first flag. While the server has the second one, it
+    /// serves no clients. (A replica that serves them while it loads has another flag.)
     pub fn is_replayed(self) -> bool {
         let replayed = ContextFlags::REPLICATED | ContextFlags::LOADING;
         Context::new(self.context).get_flags().intersects(replayed)
     }
 
-    /// Returns the memory that a filter may take. None of the limits applies to a command that
-    /// comes from the primary or from the AOF: it was within them where it came from.
+    /// Returns the memory that a filter may take. None of the limits applies to a command that is
+    /// replayed: it was within them where it came from.
     ///
     /// At least `held` bytes are in use. What is free may be stated too low, but not below
     /// `enough`.
@@ -201,8 +210,13 @@ impl<'a> Call<'a> {
         // The server has no larger integers.
         let max_bytes = (max_bytes as u64).min(i64::MAX as u64);
         let numbers = [unique.into(), added.into(), number, max_bytes].map(|it| it.to_string());
-        let [unique, added, number, max_bytes] = numbers.each_ref().map(|it| it.as_bytes());
+        let [unique, added, number, max_bytes] = numbers.each_ref().map(String::as_bytes);
         self.replicate("cf.replay", &[item.bytes(), unique, added, number, max_bytes]);
+    }
+
+    /// Replicates the command of this call's name with these words, which follow the key.
+    pub fn replicate_by_name(self, words: &[&[u8]]) {
+        self.replicate(&self.name.to_string_lossy(), words);
     }
 
     /// Replicates a command with these words, which follow the key.
