@@ -92,7 +92,7 @@ fn beside_a_tick(name: &str, floor: usize, copy: Copy) {
 }
 
 /// Catches a clone between the beginning of a generation and that of its sweep, in which slots are
-/// never swept, or ghosts that have expired still count.
+/// never swept.
 #[test]
 fn clone_beside_a_tick() {
     beside_a_tick("split_age_clone_tick", 90, cloned);
@@ -142,20 +142,21 @@ fn beside_a_split(name: &str, floor: usize, copy: Copy) {
         let copier = spawn_deep(&table, copy);
         split(&table);
         let copy = copier.join().unwrap();
-        assert_eq!(copy.clock().visible_slots(), Some(1), "ghosts were taken for items");
-        seen.note_if(copy.buckets() == 2, "before", "after");
+        let is_before = seen.note_if(copy.buckets() == 2, "before", "after");
+        let slots = if is_before { 1 } else { 2 };
+        assert_eq!(copy.clock().visible_slots(), Some(slots), "slots are miscounted");
         assert_ends(&copy);
         assert_ends(&table);
     });
 }
 
-/// Catches a clone that reads the numbers of ghosts after it has released the locks.
+/// Catches a clone that misses the slot which a split has copied, or does not count it.
 #[test]
 fn clone_beside_a_split() {
     beside_a_split("split_age_clone_split", 88, cloned);
 }
 
-/// Catches a snapshot that reads the numbers of ghosts after it has released the locks.
+/// Catches the same for a snapshot.
 #[test]
 fn copy_beside_a_split() {
     beside_a_split("split_age_copy_split", 128, restored);
@@ -237,13 +238,14 @@ fn clear_beside_a_split_and_an_insert() {
         put(&table, new.sides[0], START);
         let cleared = clearer.join().unwrap();
         let left = copies(&table, new) as u64;
-        assert_eq!(cleared + left, 2, "lost, or counted twice");
+        // The split copies a slot, unless it is cleared before.
+        assert!(matches!(cleared + left, 2 | 3), "lost, or counted twice");
         seen.note_if(left == 1, "kept", "cleared");
         assert_ends(&table);
     });
 }
 
-/// Catches a `clear` while ghosts expire: they are counted as gone twice.
+/// Catches a `clear` while slots expire: they are counted as gone twice.
 #[test]
 fn clear_beside_an_advance() {
     check("split_age_clear_advance", 26, &["done"], |seen| {

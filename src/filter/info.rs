@@ -15,7 +15,9 @@ impl<C: Contents, G: Growth, S> Filter<C, G, S> {
     /// Exact if no writer runs. While writers run, it may miss what they are doing. Reads one cache
     /// line for each of up to 64 shards of the counter, and no bucket. In an
     /// [`ExpiringFilter`](crate::ExpiringFilter), items that have expired are not counted, and
-    /// there are counters for each generation of the window.
+    /// there are counters for each generation of the window. In a
+    /// [`GrowingExpiringFilter`](crate::GrowingExpiringFilter), the number is an upper bound: [slots
+    /// that know too little](crate::docs::design#slots-that-know-too-little) count, too.
     ///
     /// ```
     /// let filter = guira::CuckooFilter::with_capacity(10);

@@ -251,9 +251,9 @@ pub(crate) use batch::{
     Hashes, MAX_BURST, MIN_BATCH, Source, for_each_in_stages, for_each_prefetched,
 };
 pub use counter::ShardedCounter;
-pub use expiry::{Aged, Clock, ClockAndSweep, ClockState, Generations, SweepState, TimeSource};
 #[cfg(feature = "std")]
-pub(crate) use expiry::{MAX_GENERATION, MAX_STAMPS};
+pub(crate) use expiry::MAX_GENERATION;
+pub use expiry::{Aged, Clock, ClockAndSweep, ClockState, Generations, SweepState, TimeSource};
 pub(crate) use expiry::{MAX_LAG, MAX_READING, stamp_bits};
 #[cfg(feature = "raw")]
 pub use fixed::Move;

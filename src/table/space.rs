@@ -82,9 +82,6 @@ pub trait Space: Sized {
 
     /// The number of buckets, without those that were split ahead of their turn.
     fn buckets(&self) -> u64;
-
-    /// Counts ghosts that have expired, in a table that grows.
-    fn retire_ghosts(&self, retired: i64);
 }
 
 /// What the steps need of the words of a table in the layout `L`.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use rapidhash::v3::{RapidSecrets, rapidhash_v3, rapidhash_v3_seeded};
 
-/// Bytes of the header of a filter of any other kind than those that expire and grow.
+/// Bytes of the header.
 pub const HEADER: usize = 192;
 /// Bytes of a block of words.
 pub const BLOCK: usize = 64 << 10;
@@ -36,16 +36,6 @@ pub const WORDS: usize = 152;
 pub const OCCUPIED: usize = 160;
 pub const ELAPSED: usize = 168;
 pub const LATEST: usize = 176;
-/// The number of ghosts of the first stamp, in a filter that expires and grows.
-pub const STAMPS: usize = 184;
-
-/// Bytes of the header: those that it says, if it can have so many.
-pub fn header(bytes: &[u8]) -> usize {
-    let told = bytes.get(LENGTH..CONTENTS).map(|told| told.try_into().expect("4 bytes"));
-    let told = told.map_or(0, |told| u32::from_le_bytes(told) as usize);
-    let is_one = (HEADER..HEADER + 2_112).contains(&told) && told.is_multiple_of(64);
-    if is_one { told } else { HEADER }
-}
 
 /// The number at an offset.
 ///
@@ -64,23 +54,23 @@ pub fn put(bytes: &mut [u8], at: usize, number: u64) {
 }
 
 /// Where a bucket below the end is, in the snapshot of a filter that grows.
-pub fn bucket(bytes: &[u8], bucket: u64) -> usize {
-    header(bytes) + 8 * bucket as usize
+pub fn bucket(bucket: u64) -> usize {
+    HEADER + 8 * bucket as usize
 }
 
 /// Where the words of children are that were split off ahead of their turn, and before them, in as
 /// many bytes, their numbers.
 pub fn ahead(bytes: &[u8]) -> [Range<usize>; 2] {
     let (level, split) = (number(bytes, SIZE) >> 32, number(bytes, SIZE) & u64::from(u32::MAX));
-    let start = bucket(bytes, (number(bytes, FIRST) << level) + split);
-    let end = header(bytes) + 8 * number(bytes, WORDS) as usize;
+    let start = bucket((number(bytes, FIRST) << level) + split);
+    let end = HEADER + 8 * number(bytes, WORDS) as usize;
     let words = start.midpoint(end);
     [start..words, words..end]
 }
 
 /// Makes the checksum of a header right, if there is all of it.
 pub fn amend_header(bytes: &mut [u8]) {
-    let len = header(bytes);
+    let len = HEADER;
     if bytes.len() >= len {
         put(bytes, len - 8, rapidhash_v3(&bytes[..len - 8]));
     }
@@ -89,7 +79,7 @@ pub fn amend_header(bytes: &mut [u8]) {
 /// Where each block of words is, and its length, as far as there are such bytes.
 pub fn blocks(bytes: &[u8]) -> Vec<(usize, usize)> {
     let mut blocks = Vec::new();
-    let header = header(bytes);
+    let header = HEADER;
     if bytes.len() >= header {
         let (mut at, mut left) = (header, number(bytes, WORDS).saturating_mul(8) as usize);
         while left > 0 && bytes.len() - at >= left.min(BLOCK) {
@@ -105,14 +95,14 @@ pub fn blocks(bytes: &[u8]) -> Vec<(usize, usize)> {
 pub fn table(bytes: &[u8]) -> Option<usize> {
     let &(at, len) = blocks(bytes).last()?;
     let words = number(bytes, WORDS).checked_mul(8)?;
-    ((at + len - header(bytes)) as u64 == words).then_some(at + len)
+    ((at + len - HEADER) as u64 == words).then_some(at + len)
 }
 
 /// The places in a snapshot at which something begins or ends, and those beside them: of the
 /// header, of blocks, of checksums, and of what a loader stages.
 pub fn places(bytes: &[u8]) -> Vec<usize> {
     let table = table(bytes).expect("a whole snapshot");
-    let mut edges = vec![0, LENGTH + 4, header(bytes), bytes.len()];
+    let mut edges = vec![0, LENGTH + 4, HEADER, bytes.len()];
     edges.extend([table + 8, bytes.len() - 8]);
     for (at, len) in blocks(bytes) {
         edges.extend([at, at + len / 2 / 8 * 8, at + len]);

@@ -25,6 +25,7 @@ on_both_engines! {
     a_clone_goes_on,
     the_clock_of_a_caller_changes_nothing,
     a_rate_decides_the_capacity,
+    a_tick_at_the_end_of_time_ends,
 }
 
 const SECOND: u64 = 1_000_000_000;
@@ -326,6 +327,23 @@ fn a_rate_decides_the_capacity<G: Subject>() {
     let found = absent.clone().filter(|key| filter.contains(key)).count() as f64;
     let rate = found / (absent.end - absent.start) as f64;
     assert!(rate <= 1.1 * filter.false_positive_rate(), "{rate} false positives");
+}
+
+/// At the last time that there is, and without an interval, a call ends all the same.
+fn a_tick_at_the_end_of_time_ends<G: Subject>() {
+    let builder = Filter::<Expiring, G>::builder().ttl(TTL).clock(|| u64::MAX).seed(3);
+    let filter = builder.capacity(100).build().expect("memory");
+    filter.insert(&1).expect("room");
+    filter.tick();
+    assert!(filter.contains(&1) || filter.is_empty());
+    let builder = Filter::<Expiring, G>::builder().clock(now).seed(3);
+    let filter = builder.capacity(100).build().expect("memory");
+    let generation = filter.generation();
+    filter.insert(&1).expect("room");
+    filter.tick();
+    assert!(filter.contains(&1) && filter.generation() == generation);
+    let copy = Filter::<Expiring, G>::loader().bytes(&filter.to_bytes()).expect("its own bytes");
+    assert!(copy.contains(&1));
 }
 
 /// A snapshot tells that the filter keeps time, and a loaded one goes on by the system's clock.

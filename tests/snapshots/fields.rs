@@ -6,7 +6,7 @@ use super::common::{
     forge::{
         BITS, CAPACITY, CONTENTS, COPIES, ELAPSED, FIRST, GENERATION, GHOSTS, GROWTH, HASHER_CHECK,
         HEADER, INTERVAL, LATEST, LAYOUT, LENGTH, LOAD, MAX_BUCKETS, OCCUPIED, SEED, SIZE, SLOTS,
-        STAMPS, STRIPES, SWEEP, TARGET, VALUE_BITS, VERSION, WINDOW, WORDS, amend, number, put,
+        STRIPES, SWEEP, TARGET, VALUE_BITS, VERSION, WINDOW, WORDS, amend, number, put,
     },
     kind::{
         ExpiringSets, GrowingExpiringSets, GrowingMaps, GrowingSets, Kind, Maps, Of, Sets,
@@ -69,8 +69,8 @@ fn invalid_fields_are_detected<K: Kind>() {
         let error = with_byte::<K>(filter, at, value);
         assert!(matches!(error, LoadError::UnknownLayout { .. }), "{error:?}");
     }
-    // The length decides where the checksum is: a multiple of 64, in the range of headers.
-    for length in [0, 128, 184, 191, 193, 200, 2_304, 1 << 12, u32::MAX - 63, u32::MAX] {
+    // All headers have one length.
+    for length in [0, 128, 191, 193, 256, u32::MAX] {
         let error = forged::<K>(filter, |bytes| {
             bytes[LENGTH..LENGTH + 4].copy_from_slice(&length.to_le_bytes());
         });
@@ -90,7 +90,7 @@ fn invalid_fields_are_detected<K: Kind>() {
     assert!(matches!(of_another_kind, LoadError::OtherKind { .. }), "{of_another_kind:?}");
     let of_another_growth = with_byte::<K>(filter, GROWTH, 1 - bytes[GROWTH]);
     assert!(matches!(of_another_growth, LoadError::OtherKind { .. }), "{of_another_growth:?}");
-    assert!(matches!(with_byte::<K>(filter, VERSION, 2), LoadError::UnknownVersion(2)));
+    assert!(matches!(with_byte::<K>(filter, VERSION, 1), LoadError::UnknownVersion(1)));
     assert!(matches!(with::<K>(filter, 0, 0), LoadError::NotASnapshot));
     // A wrong number of occupied slots.
     let one_less = number(&bytes, OCCUPIED) - 1;
@@ -100,17 +100,12 @@ fn invalid_fields_are_detected<K: Kind>() {
     assert!(matches!(with::<K>(filter, HASHER_CHECK, 1), LoadError::OtherHasher));
 }
 
-/// There are no more ghosts than slots, also if they are told for each stamp.
+/// Where items expire, ghosts count as items.
 #[test]
-fn too_many_ghosts_of_a_stamp_are_detected() {
+fn ghosts_of_an_expiring_filter_are_detected() {
     let filter = sample::<GrowingExpiringSets>();
-    let most = filter.slots() as u64;
-    for ghosts in [2 * most, i64::MAX as u64, u64::MAX] {
-        let error = forged::<GrowingExpiringSets>(&filter, |bytes| {
-            let others = number(bytes, GHOSTS) - number(bytes, STAMPS);
-            put(bytes, GHOSTS, ghosts);
-            put(bytes, STAMPS, ghosts - others);
-        });
+    for ghosts in [1, u64::MAX] {
+        let error = with::<GrowingExpiringSets>(&filter, GHOSTS, ghosts);
         assert_eq!(invalid(error), ("ghosts", ghosts));
     }
 }

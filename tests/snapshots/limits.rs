@@ -9,9 +9,9 @@ use guira::LoadError;
 use super::common::{
     Subject,
     forge::{
-        BLOCK, CAPACITY, CONTENTS, COPIES, ELAPSED, FIRST, GENERATION, GHOSTS, INTERVAL, LATEST,
-        LOAD, MAX_BUCKETS, OCCUPIED, SIZE, STAMPS, STRIPES, SWEEP, TARGET, WINDOW, WORDS, amend,
-        header, number, put,
+        BLOCK, CAPACITY, CONTENTS, COPIES, ELAPSED, FIRST, GENERATION, GHOSTS, HEADER, INTERVAL,
+        LATEST, LOAD, MAX_BUCKETS, OCCUPIED, SIZE, STRIPES, SWEEP, TARGET, WINDOW, WORDS, amend,
+        number, put,
     },
     kind::{By, Kind, Of, Timing, new},
     rng,
@@ -59,7 +59,7 @@ fn byte(bytes: &[u8], at: usize, value: u8) -> (usize, u64) {
 /// turn.
 fn empty<K: Kind>(bytes: &[u8], slots: u64, first: u64, level: u64, split: u64) -> Vec<u8> {
     let buckets = (first << level) + split;
-    let mut bytes = bytes[..header(bytes)].to_vec();
+    let mut bytes = bytes[..HEADER].to_vec();
     for bucket in 0..buckets {
         let is_split = bucket < split || bucket >= first << level;
         bytes.extend(((level + u64::from(is_split)) << 60).to_le_bytes());
@@ -71,8 +71,6 @@ fn empty<K: Kind>(bytes: &[u8], slots: u64, first: u64, level: u64, split: u64) 
         put(&mut bytes, at, number);
     }
     if bytes[CONTENTS] == 2 {
-        let end = header(&bytes) - 8;
-        bytes[STAMPS..end].fill(0);
         put(&mut bytes, SWEEP, buckets);
         put(&mut bytes, SWEEP + 8, buckets);
     }
@@ -146,13 +144,6 @@ fn of_growing<K: Kind>(bytes: &[u8], slots: u64, per_bucket: u64) -> Vec<Row> {
             rows.push(row("ghosts", &[(GHOSTS, ghosts)], None));
         }
     } else {
-        // All of one stamp, in turn: more than there are slots with it.
-        for stamp in 0..16 {
-            let mut numbers: Vec<_> = (0..16).map(|stamp| (STAMPS + 8 * stamp, 0)).collect();
-            numbers[stamp].1 = slots;
-            numbers.push((GHOSTS, slots));
-            rows.push(row("ghosts", &numbers, None));
-        }
         let end = "end of the sweep";
         rows.push(row(end, &[(SWEEP, 0), (SWEEP + 8, first)], None));
         rows.push(row(end, &[(SWEEP, 0), (SWEEP + 8, first - 1)], Some(end)));

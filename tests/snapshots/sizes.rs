@@ -6,8 +6,8 @@ use guira::LoadError;
 use super::{
     common::{
         forge::{
-            CAPACITY, FIRST, GHOSTS, LOAD, MAX_BUCKETS, OCCUPIED, SIZE, SLOTS, WORDS, ahead, amend,
-            bucket, header, number, put, table,
+            CAPACITY, FIRST, GHOSTS, HEADER, LOAD, MAX_BUCKETS, OCCUPIED, SIZE, SLOTS, WORDS,
+            ahead, amend, bucket, number, put, table,
         },
         kind::GrowingSets,
         rng,
@@ -73,7 +73,7 @@ fn invalid_words_of_a_table_that_splits_are_detected() {
     let [first, split] = [FIRST, SIZE].map(|at| number(&bytes, at));
     // A bucket that has been split, one that has not, and a child.
     for (nth, level) in [(0, 1), (split - 1, 1), (split, 0), (first - 1, 0), (first, 1)] {
-        let at = bucket(&bytes, nth);
+        let at = bucket(nth);
         let original = number(&bytes, at);
         assert_eq!(original >> 60, level, "bucket {nth}");
         for other in (0..16).filter(|&other| other != level) {
@@ -106,7 +106,7 @@ fn invalid_places_are_detected() {
     assert_eq!(Some(words.end), table(&bytes));
     for (number_at, word_at) in numbers.clone().zip(words.clone()).step_by(8) {
         let (child, word) = (number(&bytes, number_at), number(&bytes, word_at));
-        let parent = number(&bytes, bucket(&bytes, child - round));
+        let parent = number(&bytes, bucket(child - round));
         assert_eq!((parent >> 60, word >> 60), ((size >> 32) + 1, (size >> 32) + 1));
     }
     let [one, other] = [0, 8].map(|at| number(&bytes, numbers.start + at));
@@ -139,7 +139,7 @@ fn sizes_that_do_not_fit_the_words_are_refused() {
     let error = with::<GrowingSets>(&filter, MAX_BUCKETS, first + split);
     assert!(matches!(error, LoadError::InvalidBuckets), "{error:?}");
     // The words for the size before, in which one more child is ahead, the first one.
-    let last = bucket(&bytes, first + split - 1);
+    let last = bucket(first + split - 1);
     let [numbers, words] = ahead(&bytes);
     let error = forged::<GrowingSets>(&filter, |changed| {
         changed.truncate(last);
@@ -147,7 +147,7 @@ fn sizes_that_do_not_fit_the_words_are_refused() {
         changed.extend(&bytes[numbers]);
         changed.extend(&bytes[last..last + 8]);
         changed.extend(&bytes[words.clone()]);
-        let len = (changed.len() - header(&bytes)) as u64;
+        let len = (changed.len() - HEADER) as u64;
         changed.extend(&bytes[words.end..]);
         let slots = u64::from(bytes[SLOTS]) * (first + split - 1);
         for (at, value) in [(SIZE, split - 1), (WORDS, len / 8), (CAPACITY, slots * load / 256)] {

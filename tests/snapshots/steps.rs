@@ -8,7 +8,7 @@ use guira::{
 };
 
 use super::common::{
-    forge::{BLOCK, ahead, blocks, header, number, table},
+    forge::{BLOCK, HEADER, ahead, blocks, number, table},
     kind::{GrowingMaps, GrowingSets, Kind, Sets, new},
     rng,
     saved::{self, crowd, filled, received, sample},
@@ -62,7 +62,7 @@ fn an_error_of_the_writer_is_returned_and_harms_no_loader() {
         filled::<Sets>(CuckooFilter::builder().capacity(60_000).seed(1), 10_000).0.to_bytes();
     let mut loader = CuckooFilter::loader();
     loader.push(&bytes[..bytes.len() - 3]).expect("its own snapshot");
-    let header = header(&bytes);
+    let header = HEADER;
     for room in [0, header, header + 5, header + BLOCK, header + BLOCK + 5, bytes.len() - 4] {
         let error = loader.write_received(Full(room)).expect_err("no room");
         assert_eq!(error.kind(), ErrorKind::StorageFull);

@@ -261,9 +261,10 @@ impl<G: Growth, S> FilterBuilder<Expiring, G, S> {
         self
     }
 
-    /// Sets the clock of a filter with a [`ttl`](Self::ttl), in nanoseconds. For tests.
+    /// Sets the clock of a filter with a [`ttl`](Self::ttl), in nanoseconds. For tests. It must not
+    /// call the filter.
     #[doc(hidden)]
-    #[cfg(feature = "std")]
+    #[cfg(all(feature = "std", feature = "raw"))]
     pub fn clock(mut self, now: fn() -> u64) -> Self {
         self.settings.time = Some(crate::table::TimeSource(now));
         self

@@ -10,19 +10,19 @@ use crate::{
     Layout,
     kind::{Contents, Growth},
     table::{
-        ClockState, MAX_BUCKETS, MAX_GENERATION, MAX_STAMPS, MAX_STRIPES, SweepState, TimeSource,
+        ClockState, MAX_BUCKETS, MAX_GENERATION, MAX_STRIPES, SweepState, TimeSource,
         split::{Grown, Limits, Size},
         stamp_bits,
     },
 };
 
 const MAGIC: [u8; 8] = *b"guira cf";
-const VERSION: u32 = 1;
-/// Bytes of the header's start, which tells how long the header is.
+const VERSION: u32 = 2;
+/// Bytes of the header's start, which tells the version and the length.
 pub(super) const START: usize = 16;
-/// Bytes before the numbers that every header has.
+/// Bytes before the numbers.
 const DESCRIPTION: usize = 24;
-/// How many numbers every header has.
+/// How many numbers a header has.
 const NUMBERS: usize = 20;
 /// How many of them decide the seed of the checksums of blocks. The others are the number of
 /// occupied slots, which is known only once all words were read, and the time, in which replicas
@@ -32,12 +32,14 @@ const SEEDING: usize = 17;
 const NUMBER: usize = 8;
 /// The length of a header is a multiple of this, and so the words are aligned to it in the file.
 const ALIGNMENT: usize = 64;
+/// Bytes of a header.
+pub(super) const LEN: usize = (DESCRIPTION + NUMBER * (NUMBERS + 1)).next_multiple_of(ALIGNMENT);
 /// The number of contents that expire, and the number of growth, if there is any.
 const EXPIRING: u8 = 2;
 const GROWING: u8 = 1;
 
 /// The bytes of a header.
-pub(super) type HeaderBytes = ArrayVec<u8, { encoded_len(MAX_STAMPS) }>;
+pub(super) type HeaderBytes = [u8; LEN];
 
 /// An engine without its words: everything else that decides an answer.
 #[derive(Clone, Debug, PartialEq)]
@@ -92,8 +94,7 @@ impl Header {
 
     /// Bytes of the whole snapshot.
     pub(super) fn snapshot_len(&self) -> u64 {
-        let stamps = self.form.sweep.as_ref().map_or(0, |sweep| sweep.ghosts.len());
-        encoded_len(stamps) as u64 + self.word_bytes() + table_len(self.form.words)
+        LEN as u64 + self.word_bytes() + table_len(self.form.words)
     }
 
     /// The error of a system that refuses the memory for the words.
@@ -114,32 +115,30 @@ impl Header {
             let Grown { first, size, ghosts, limits: Limits { buckets, load } } = grown;
             [first, size.pack(), buckets, load.into(), ghosts]
         });
-        let (sweep, by_stamp) = form.sweep.as_ref().map_or(([0; 3], &[][..]), |sweep| {
-            let SweepState { swept, end, refreshed, ghosts } = sweep;
-            ([*swept, *end, *refreshed], ghosts)
-        });
+        let sweep = form
+            .sweep
+            .map_or([0; 3], |SweepState { swept, end, refreshed }| [swept, end, refreshed]);
         let rest = [form.words, *occupied, elapsed, latest];
-        let numbers = [&settings[..], &clock, &grown, &sweep, &rest, by_stamp];
-        let len = encoded_len(by_stamp.len());
-        let mut bytes = HeaderBytes::new();
+        let numbers = [&settings[..], &clock, &grown, &sweep, &rest];
+        let keeps_time = form.clock.is_some_and(|clock| clock.time.is_some());
+        let mut bytes = ArrayVec::<u8, LEN>::new();
         bytes.extend(MAGIC);
         bytes.extend(VERSION.to_le_bytes());
-        bytes.extend((len as u32).to_le_bytes());
+        bytes.extend((LEN as u32).to_le_bytes());
         bytes.extend(*kind);
-        let keeps_time = form.clock.is_some_and(|clock| clock.time.is_some());
         bytes.extend([form.stripes.ilog2() as u8, keeps_time.into()]);
         bytes.extend(describe(form.layout));
         bytes.extend(numbers.into_iter().flatten().flat_map(|number| number.to_le_bytes()));
-        bytes.extend(iter::repeat_n(0, len - NUMBER - bytes.len()));
+        bytes.extend(iter::repeat_n(0, LEN - NUMBER - bytes.len()));
         bytes.extend(rapidhash_v3(&bytes).to_le_bytes());
-        bytes
+        bytes.into_inner().expect("all bytes of a header")
     }
 
     /// Divides the bytes of a snapshot after its header, of which only the start is validated.
     pub(super) fn split(bytes: &[u8]) -> Result<(&[u8], &[u8]), LoadError> {
         let truncated = || Self::truncated(bytes, bytes.len() as u64);
-        let len = Self::len(bytes.get(..START).ok_or_else(truncated)?)?;
-        bytes.split_at_checked(len).ok_or_else(truncated)
+        Self::check_start(bytes.get(..START).ok_or_else(truncated)?)?;
+        bytes.split_at_checked(LEN).ok_or_else(truncated)
     }
 
     /// The error of so many bytes, which begin with these and end before the snapshot does.
@@ -148,8 +147,8 @@ impl Header {
         if is_one { LoadError::Truncated { received } } else { LoadError::NotASnapshot }
     }
 
-    /// Validates the start of a header, and returns the number of bytes of the whole header.
-    pub(super) fn len(start: &[u8]) -> Result<usize, LoadError> {
+    /// Validates the start of a header.
+    pub(super) fn check_start(start: &[u8]) -> Result<(), LoadError> {
         if start[..8] != MAGIC {
             return Err(LoadError::NotASnapshot);
         }
@@ -157,10 +156,7 @@ impl Header {
         if number(8) != VERSION {
             return Err(LoadError::UnknownVersion(number(8)));
         }
-        // Validated before the checksum, because it determines where the checksum is.
-        let len = number(12) as usize;
-        let valid = (encoded_len(0)..=encoded_len(MAX_STAMPS)).contains(&len);
-        if valid && len.is_multiple_of(ALIGNMENT) { Ok(len) } else { Err(LoadError::DamagedHeader) }
+        if number(12) as usize == LEN { Ok(()) } else { Err(LoadError::DamagedHeader) }
     }
 
     /// The seed of the checksums of blocks, a checksum of most of the header: so blocks are not
@@ -201,9 +197,6 @@ impl Header {
         };
         let window = short("window", window)?;
         let limits = Limits { buckets, load: short("load", load)? };
-        let stamps = if expires && grows { 1 << layout.value_bits().min(8) } else { 0 };
-        let len = bytes.len() as u64;
-        field("header length", len, bytes.len() == encoded_len(stamps))?;
         let form = Form {
             layout,
             words,
@@ -220,12 +213,7 @@ impl Header {
                 latest,
             }),
             grown: grows.then_some(Grown { first, size: Size::unpack(size), ghosts, limits }),
-            sweep: (expires && grows).then(|| SweepState {
-                swept,
-                end,
-                refreshed,
-                ghosts: rest.take(stamps).collect(),
-            }),
+            sweep: (expires && grows).then_some(SweepState { swept, end, refreshed }),
         };
         let header = Self { kind: [contents, growth], seed, hasher_check, form, occupied };
         let encoded = header.encode();
@@ -262,33 +250,23 @@ impl Header {
             let fits = (window.into()..=MAX_GENERATION).contains(&generation);
             field("generation", generation, fits)?;
             field("elapsed time", elapsed, interval == 0 || elapsed < interval)?;
-            let refreshed = form.sweep.as_ref().map_or(0, |sweep| sweep.refreshed);
+            let refreshed = form.sweep.map_or(0, |sweep| sweep.refreshed);
             field("refreshed generation", refreshed, refreshed <= generation)?;
         }
-        if let (Some(sweep), Some(grown)) = (&form.sweep, grown) {
-            let SweepState { swept, end, ghosts, .. } = sweep;
+        if let (Some(SweepState { swept, end, .. }), Some(grown)) = (form.sweep, grown) {
             // The buckets of a sweep are accessed.
-            let fits = (grown.first..=grown.buckets()).contains(end);
-            field("end of the sweep", *end, fits)?;
-            field("swept buckets", *swept, swept <= end)?;
-            let sum = ghosts.iter().try_fold(0_u64, |sum, &number| sum.checked_add(number));
-            // Each of them has a slot.
-            let fits = sum == Some(grown.ghosts) && grown.ghosts <= slots;
-            field("ghosts", grown.ghosts, fits)?;
+            field("end of the sweep", end, (grown.first..=grown.buckets()).contains(&end))?;
+            field("swept buckets", swept, swept <= end)?;
+            field("ghosts", grown.ghosts, grown.ghosts == 0)?;
         }
         field("capacity", capacity, (1..=slots).contains(&capacity))?;
         field("occupied slots", *occupied, *occupied <= slots)
     }
 }
 
-/// The next numbers of a header. All headers have as many.
+/// The next numbers of a header.
 fn next<const N: usize>(numbers: &mut impl Iterator<Item = u64>) -> [u64; N] {
-    array::from_fn(|_| numbers.next().expect("the shortest header has more"))
-}
-
-/// Bytes of a header with this many numbers of ghosts.
-const fn encoded_len(stamps: usize) -> usize {
-    (DESCRIPTION + NUMBER * (NUMBERS + stamps + 1)).next_multiple_of(ALIGNMENT)
+    array::from_fn(|_| numbers.next().expect("a header has more"))
 }
 
 /// Returns an error if a field has an impossible value.
@@ -317,60 +295,4 @@ fn decode_layout(numbers: [u8; 4]) -> Result<Layout, LoadError> {
     let known = Layout::ALL.iter().chain(Layout::GROWING).copied().chain(valued).chain(growing);
     let unknown = LoadError::UnknownLayout { family, slots, bits, value_bits };
     known.into_iter().find(|&layout| describe(layout) == numbers).ok_or(unknown)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The header of an expiring filter that grows, with stamps of this many bits.
-    fn header(stamp_bits: u32) -> Header {
-        let mut number = 0..;
-        let mut next = || number.next().expect("no end");
-        let limits = Limits { buckets: next(), load: 205 };
-        let ghosts = (0..1 << stamp_bits).map(|_| next()).collect();
-        Header {
-            kind: [EXPIRING, GROWING],
-            seed: next(),
-            hasher_check: next(),
-            form: Form {
-                layout: Layout::growing(3, stamp_bits).expect("a layout"),
-                words: next(),
-                capacity: next(),
-                max_copies: 0,
-                target: 0.01,
-                stripes: 8,
-                clock: Some(ClockState {
-                    window: 5,
-                    generation: next(),
-                    interval: next(),
-                    time: Some(TimeSource::system()),
-                    elapsed: next(),
-                    latest: next(),
-                }),
-                grown: Some(Grown {
-                    first: next(),
-                    size: Size { level: 1, split: next() },
-                    ghosts: next(),
-                    limits,
-                }),
-                sweep: Some(SweepState { swept: next(), end: next(), refreshed: next(), ghosts }),
-            },
-            occupied: next(),
-        }
-    }
-
-    #[test]
-    fn numbers_of_each_stamp_follow_the_fields() {
-        for stamp_bits in 2..=8 {
-            let header = header(stamp_bits);
-            let bytes = header.encode();
-            let len = (192_usize + (8 << stamp_bits)).next_multiple_of(64);
-            assert_eq!((bytes.len(), Header::len(&bytes[..START]).ok()), (len, Some(len)));
-            assert_eq!(Header::read(&bytes).ok(), Some(header.clone()));
-            let shorter = Header { kind: [EXPIRING, 0], ..header };
-            let error = Header::read(&shorter.encode()).expect_err("a header of another length");
-            assert!(matches!(error, LoadError::InvalidField { name: "header length", .. }));
-        }
-    }
 }

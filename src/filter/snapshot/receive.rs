@@ -1,14 +1,14 @@
 //! From bytes that arrive in order to a filter: one state machine for readers, slices and pushed
 //! chunks.
 
-use core::{hash::BuildHasher, iter, marker::PhantomData};
+use core::{hash::BuildHasher, marker::PhantomData};
 use std::io::{self, Write};
 
 use super::{
     LoadError, Loader, Saved,
     checksums::{BLOCK_WORDS, Checksums},
     encode::{copy_words, to_little_endian, zeros},
-    header::{Header, HeaderBytes, START},
+    header::{Header, LEN, START},
     validate::{EMPTY_CENSUS, add_census},
 };
 use crate::{
@@ -79,7 +79,6 @@ type Known<C, G> = <Memory<C, G> as LoaderMemory>::Known;
 /// A state of a loader, without its words: see [`Loader::go_back`].
 pub(super) struct Checkpoint<C: Contents, G: Growth> {
     progress: Progress,
-    header_len: usize,
     /// The number of checksums.
     checksums: usize,
     /// The position in the words, if the header has arrived.
@@ -134,7 +133,6 @@ impl<C: Contents, G: Growth, S> Loader<C, G, S> {
     /// that arrived since.
     pub(super) fn go_back(&mut self, to: &Checkpoint<C, G>) {
         self.progress = to.progress;
-        self.header_bytes.truncate(to.header_len);
         self.checksums.truncate(to.checksums);
         match (&mut self.body, to.position) {
             (Some((_, loader)), Some(position)) => loader.go_back(position),
@@ -146,7 +144,6 @@ impl<C: Contents, G: Growth, S> Loader<C, G, S> {
     pub(super) fn checkpoint(&self) -> Checkpoint<C, G> {
         Checkpoint {
             progress: self.progress,
-            header_len: self.header_bytes.len(),
             checksums: self.checksums.table().len(),
             position: self.body.as_ref().map(|(_, loader)| loader.position()),
         }
@@ -160,7 +157,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
             terms,
             hasher,
             progress: Progress { piece, filled: 0, received: 0, census: EMPTY_CENSUS },
-            header_bytes: zero_bytes(START),
+            header_bytes: [0; LEN],
             body: None,
             checksums: Checksums::new(0),
             kind: PhantomData,
@@ -176,7 +173,8 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
         let Progress { piece, filled, received, .. } = &mut self.progress;
         let more = match piece {
             Piece::Start | Piece::Header => {
-                let more = read(&mut self.header_bytes[*filled..])?;
+                let end = if let Piece::Start = piece { START } else { LEN };
+                let more = read(&mut self.header_bytes[*filled..end])?;
                 *filled += more;
                 more
             }
@@ -196,8 +194,11 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
         };
         *received += more as u64;
         match piece {
-            Piece::Start if *filled == START => self.complete_start()?,
-            Piece::Header if *filled == self.header_bytes.len() => self.complete_header()?,
+            Piece::Start if *filled == START => {
+                Header::check_start(&self.header_bytes)?;
+                *piece = Piece::Header;
+            }
+            Piece::Header if *filled == LEN => self.complete_header()?,
             Piece::Words => self.complete_block()?,
             Piece::Table if *filled == 8 * self.checksums.table().len() => self.complete_table()?,
             _ => {}
@@ -220,7 +221,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
         let is_complete = self.is_complete();
         let Some((header, loader)) = self.body.filter(|_| is_complete) else {
             let Progress { filled, received, .. } = self.progress;
-            let start = &self.header_bytes[..filled.min(self.header_bytes.len())];
+            let start = &self.header_bytes[..filled.min(LEN)];
             return Err(Header::truncated(start, received));
         };
         let hasher = self.hasher.make(header.seed);
@@ -229,13 +230,6 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
         let filter =
             engine.and_then(|engine| Filter::from_parts(engine, header.seed, items, hasher));
         filter.ok_or_else(|| header.out_of_memory())
-    }
-
-    fn complete_start(&mut self) -> Result<(), LoadError> {
-        let missing = Header::len(&self.header_bytes)? - START;
-        self.header_bytes.extend(zero_bytes(missing));
-        self.progress.piece = Piece::Header;
-        Ok(())
     }
 
     /// Validates a header, the hasher, and the terms of this loader.
@@ -305,11 +299,6 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
         self.progress.piece = Piece::Nothing;
         Ok(())
     }
-}
-
-/// This many bytes, for a header or a part of it.
-fn zero_bytes(len: usize) -> HeaderBytes {
-    iter::repeat_n(0, len).collect()
 }
 
 /// Why there are a header and a table loader.

@@ -33,12 +33,12 @@ impl Generations {
         self.end.load(Relaxed)
     }
 
-    /// Lets the sweep of the present generation begin. `next` is called before, with the
-    /// generation, and returns the number of buckets of the sweep, in a table that grows.
-    pub(super) fn begin_sweep(&self, next: impl FnOnce(u64) -> Option<u64>) {
+    /// Lets the sweep of the present generation begin. `next` is called before, and returns the
+    /// number of buckets of the sweep, in a table that grows.
+    pub(super) fn begin_sweep(&self, next: impl FnOnce() -> Option<u64>) {
         let _sweeping = self.sweeping.lock();
         let now = self.now();
-        self.begin_sweep_locked(now, next(now));
+        self.begin_sweep_locked(now, next());
     }
 
     /// As [`begin_sweep`](Self::begin_sweep), for a holder of `sweeping` that has completed the
@@ -71,12 +71,6 @@ impl Generations {
         let Some(_advancing) = self.advancing.try_lock() else { return false };
         self.begin_sweep_locked(self.now(), end());
         true
-    }
-
-    /// What expires with the beginning of the generation `now` no longer counts as ghosts. Returns
-    /// their number. The caller holds `sweeping`, and nobody decides by the generation before.
-    pub(super) fn retire_ghosts(&self, now: u64) -> i64 {
-        self.ghosts[usize::from(self.expired_with(now))].swap(0)
     }
 }
 
@@ -155,12 +149,7 @@ impl<S: Space<Payload = Aged>> Table<S> {
         // Whoever holds a stripe may still decide by the generation before. Nobody does after this.
         self.stripes.pass();
         // Only now: a sweep of the new generation must not have begun earlier.
-        clock.begin_sweep(|now| {
-            if S::GROWS {
-                self.space.retire_ghosts(self.clock.retire_ghosts(now));
-            }
-            self.end_of_next_sweep()
-        });
+        clock.begin_sweep(|| self.end_of_next_sweep());
         clock.now()
     }
 

@@ -58,20 +58,11 @@ pub trait Clock: Debug + Send + Sync {
     #[inline]
     fn count_removed(&self, _slot: u32) {}
 
-    /// Counts slots that belong to no item, and have the stamp of this one: their number has
-    /// changed.
-    #[inline]
-    fn count_ghosts(&self, _slot: u32, _change: i64) {}
-
     /// Counts the slots of a word that was cleared.
     #[inline]
     fn count_cleared(&self, _lanes: Lanes, _word: u64) {}
 
-    /// Counts that there are no more slots that belong to no item.
-    #[inline]
-    fn clear_ghosts(&self) {}
-
-    /// The number of visible slots that belong to items, if slots expire. Exact if no writer runs.
+    /// The number of visible slots, if slots expire. Exact if no writer runs.
     #[inline]
     fn visible_slots(&self) -> Option<i64> {
         None
@@ -101,8 +92,8 @@ pub trait Clock: Debug + Send + Sync {
     /// Sets what depends on the buckets of a table that grows and is not shared.
     fn set_sweep(&mut self, _state: &SweepState) {}
 
-    /// Counts as swept no more than this many buckets, and as ghosts no more than all slots: they
-    /// are what is left of a table that shrinks.
+    /// Counts as swept no more than this many buckets, which are all that are left of a table that
+    /// shrinks.
     fn limit_sweep(&mut self, _buckets: u64) {}
 
     /// Counts the slots of these words.

@@ -1,25 +1,18 @@
 //! The clock of generations: what it counts, and what it does for the steps of every table.
 
-use alloc::boxed::Box;
-
-use arrayvec::ArrayVec;
-
 use super::{
     Clock,
     keeper::Keeper,
     schedule::{ClockState, Schedule},
     stamp_counts::StampCounts,
-    try_boxed,
 };
 use crate::{
     bucket::Lanes,
-    sync::{Acquire, Lock, Relaxed, Release, Tally, Word},
+    sync::{Acquire, Lock, Relaxed, Release, Word},
 };
 
 /// Largest number of bits of a stamp.
 const MAX_STAMP_BITS: u32 = 8;
-/// Largest number of stamps.
-pub(crate) const MAX_STAMPS: usize = 1 << MAX_STAMP_BITS;
 /// The last generation, in which the clock stands still: so the snapshot of a table whose header is
 /// valid has a valid header, too. Only forged ones come near it.
 pub(crate) const MAX_GENERATION: u64 = u64::MAX >> 1;
@@ -31,7 +24,7 @@ pub(crate) fn stamp_bits(window: u32) -> Option<u32> {
 }
 
 /// What depends on the buckets of a table that grows, as clones and snapshots contain it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SweepState {
     /// The number of buckets that were swept in this generation.
     pub swept: u64,
@@ -39,8 +32,6 @@ pub struct SweepState {
     pub end: u64,
     /// The last generation in which a refresh restamped a slot, or zero.
     pub refreshed: u64,
-    /// For each stamp, the number of visible slots that belong to no item.
-    pub ghosts: ArrayVec<u64, MAX_STAMPS>,
 }
 
 /// A clock, and how far its table, which grows, is swept.
@@ -71,8 +62,6 @@ pub struct Generations {
     /// The generation in which the last complete sweep before that one began.
     pub(super) clean: Word,
     pub(super) counts: StampCounts,
-    /// The number of slots with each stamp that belong to no item: none in a table of a fixed size.
-    pub(super) ghosts: Box<[Tally]>,
     /// In a table that grows, the last generation in which a refresh restamped a slot, or zero.
     /// Written under the stripe of the slot.
     pub(super) refreshed: Word,
@@ -91,7 +80,6 @@ impl Generations {
         grows: Option<u64>,
     ) -> Option<Self> {
         debug_assert!(window <= (1_u32 << stamp_bits) - 3);
-        let stamps = grows.map_or(0, |_| 1 << stamp_bits);
         Some(Self {
             now: Word::new(now),
             window,
@@ -104,7 +92,6 @@ impl Generations {
             begun: Word::new(now),
             clean: Word::new(now),
             counts: StampCounts::new(stamp_bits, stripes)?,
-            ghosts: try_boxed((0..stamps).map(|_| Tally::new()))?,
             refreshed: Word::new(0),
             schedule: Schedule::new(ClockState::new(window, now, 0)),
             keeper: None,
@@ -180,11 +167,6 @@ impl Generations {
         sums << (lanes.bits() - 1 - self.stamp_bits) & lanes.highs()
     }
 
-    /// The stamp of what expires when a generation begins.
-    pub(super) fn expired_with(&self, generation: u64) -> u16 {
-        self.stamp(generation.wrapping_sub(u64::from(self.window) + 1))
-    }
-
     /// Notes that a refresh is about to restamp a slot. The caller holds its stripe, and has read
     /// the generation since.
     pub(super) fn note_refresh(&self, now: u64) {
@@ -256,28 +238,14 @@ impl Clock for Generations {
         self.counts.add(self.stamp(slot.into()), -1);
     }
 
-    fn count_ghosts(&self, slot: u32, change: i64) {
-        self.ghosts[usize::from(self.stamp(slot.into()))].add(change);
-    }
-
     #[inline]
     fn count_cleared(&self, lanes: Lanes, word: u64) {
         self.count_swept(lanes, word, lanes.nonzeros(word));
     }
 
-    fn clear_ghosts(&self) {
-        for ghosts in &self.ghosts {
-            ghosts.swap(0);
-        }
-    }
-
     fn visible_slots(&self) -> Option<i64> {
         let now = self.generation();
-        let items = |stamp: u16| {
-            let ghosts = self.ghosts.get(usize::from(stamp)).map_or(0, Tally::get);
-            self.counts.sum(stamp) - ghosts
-        };
-        Some((0..=self.window.into()).map(|age| items(self.stamp(now - age))).sum())
+        Some((0..=self.window.into()).map(|age| self.counts.sum(self.stamp(now - age))).sum())
     }
 
     fn read(&self, generation: u64) -> Option<ClockState> {
@@ -298,50 +266,34 @@ impl Clock for Generations {
         // begins. In the first generation of a table, none have.
         let clean = state.generation.saturating_sub(self.slack());
         self.clean.set(clean.max(self.window.into()));
-        self.keeper = state.time.map(|time| Keeper::new(state, time));
+        // Without an interval, no generation is ever due.
+        let time = state.time.filter(|_| state.interval != 0);
+        self.keeper = time.map(|time| Keeper::new(state, time));
         self.schedule = Schedule::new(state);
     }
 
     fn read_sweep(&self, generation: u64, buckets: u64) -> Option<SweepState> {
         // Relaxed, here and below: the caller holds the locks that order these loads.
         let refreshed = self.refreshed.load(Relaxed);
-        let mut ghosts: ArrayVec<u64, MAX_STAMPS> =
-            self.ghosts.iter().map(|ghosts| ghosts.get().max(0) as u64).collect();
         if self.begun.load(Relaxed) == generation {
-            return Some(SweepState {
-                swept: self.swept.load(Relaxed),
-                end: self.end(),
-                refreshed,
-                ghosts,
-            });
+            let swept = self.swept.load(Relaxed);
+            return Some(SweepState { swept, end: self.end(), refreshed });
         }
         // The generation has been published, and its sweep has not begun. In the copy it begins
         // now.
-        ghosts[usize::from(self.expired_with(generation))] = 0;
-        Some(SweepState { swept: 0, end: buckets, refreshed, ghosts })
+        Some(SweepState { swept: 0, end: buckets, refreshed })
     }
 
     fn set_sweep(&mut self, state: &SweepState) {
         self.swept.set(state.swept);
         self.end.set(state.end);
         self.refreshed.set(state.refreshed);
-        for (ghosts, &number) in self.ghosts.iter().zip(&state.ghosts) {
-            ghosts.swap(number as i64);
-        }
     }
 
     fn limit_sweep(&mut self, buckets: u64) {
         self.end.set(self.end().min(buckets));
         // Relaxed: the table is not shared.
         self.swept.set(self.swept.load(Relaxed).min(buckets));
-        // Fewer slots may be left than ghosts were counted: see `Occupied`.
-        let slots = |stamp: usize| self.counts.sum(stamp as u16).max(0);
-        if self.ghosts.iter().map(Tally::get).sum::<i64>() > (0..self.ghosts.len()).map(slots).sum()
-        {
-            for (stamp, ghosts) in self.ghosts.iter().enumerate() {
-                ghosts.swap(ghosts.get().min(slots(stamp)));
-            }
-        }
     }
 
     fn count_all(&self, lanes: Lanes, words: &[u64]) {
@@ -364,7 +316,7 @@ impl Clock for Generations {
     }
 
     fn size_in_bytes(&self) -> usize {
-        self.counts.size_in_bytes() + size_of_val(&*self.ghosts)
+        self.counts.size_in_bytes()
     }
 }
 

@@ -110,8 +110,8 @@
 //! `tick` that has much to sweep.
 
 use super::{
-    Aged, Clock as _, ClockState, Generations, MAX_GENERATION, MAX_LAG, Space, Table, TimeSource,
-    Words,
+    Aged, Clock as _, ClockState, Generations, MAX_GENERATION, MAX_LAG, MAX_READING, Space, Table,
+    TimeSource, Words,
 };
 use crate::sync::{Acquire, Lock, Relaxed, Release, Word};
 
@@ -251,7 +251,9 @@ impl<S: Space<Payload = Aged>> Table<S> {
     {
         let keeper = self.clock.keeper.as_ref()?;
         // One reading, so that this comes to an end however short the interval is.
-        let (time, mut begun, mut left) = (keeper.time.now(), None, self.clock.life());
+        // (What is never due is due at the last time that there is.)
+        let time = keeper.time.now().min(MAX_READING);
+        let (mut begun, mut left) = (None, self.clock.life());
         // Acquire: as in `has_work`.
         // mutant-ok: the call adds no slot
         while time >= keeper.next.load(Acquire) {
@@ -290,9 +292,6 @@ impl<S: Space<Payload = Aged>> Table<S> {
                 clock.tick();
                 // Whoever holds a stripe may still decide by the generation before.
                 self.stripes.pass();
-                if S::GROWS {
-                    self.space.retire_ghosts(clock.retire_ghosts(now + 1));
-                }
                 due = due.max(keeper.late.swap(0, Relaxed)).saturating_add(interval);
                 *left = left.saturating_sub(1);
                 if *left == 0 {

@@ -207,8 +207,6 @@ mod steps;
 mod system_time;
 
 pub use clock::Clock;
-#[cfg(feature = "std")]
-pub(crate) use generations::MAX_STAMPS;
 pub use generations::{ClockAndSweep, Generations, SweepState};
 pub(crate) use generations::{MAX_GENERATION, stamp_bits};
 pub(crate) use schedule::MAX_READING;

@@ -212,8 +212,6 @@ impl<P: Payload> Space for FixedSpace<P> {
     fn buckets(&self) -> u64 {
         self.addressing.buckets()
     }
-
-    fn retire_ghosts(&self, _retired: i64) {}
 }
 
 impl<L: BucketLayout, P: Payload> Words<L> for FixedSpace<P> {

@@ -28,14 +28,9 @@
 //!
 //! # Ghosts
 //!
-//! A ghost expires like any other slot, and a sweep cannot tell it from one. So ghosts are counted
-//! for each stamp. When a generation begins, those that expire with it no longer count as ghosts: a
-//! sweep will count them as gone. This happens once all stripes have been passed, so that no split
-//! adds more of them, and before the next sweep of all buckets begins.
-//!
-//! The number of items that follows is exact, with three exceptions until the slots in question
-//! expire: an eviction may replace a ghost, a refresh may restamp one, and items that share a slot
-//! after a refresh count once.
+//! A ghost expires like any other slot, and a sweep cannot tell it from one. So a ghost counts as an
+//! item. The number of items that follows is an upper bound, but for items that share a slot after a
+//! refresh, which count once.
 
 use super::{GrowingTable, Item, Payload};
 use crate::{

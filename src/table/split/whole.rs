@@ -8,9 +8,8 @@
 //! themselves: their turn is in the next round, which begins when this one is complete.
 //!
 //! The rest is as in a table of a fixed size: see "Copies of the table" in `table/mod.rs`. A slot
-//! belongs to an item, or is a ghost. Ghosts come and go under stripes, and are retired under
-//! `sweeping` when slots expire. So whoever holds all of these knows their number, and what else is
-//! occupied are items.
+//! belongs to an item, or is a ghost. Ghosts come and go under stripes. So whoever holds all stripes
+//! knows their number, and what else is occupied are items.
 
 use core::{hint::black_box, ops::Range};
 
@@ -69,7 +68,7 @@ impl<P: Payload> GrowingTable<P> {
             if let Some(size) = self.copy_into(&stripes, &mut copy.buckets) {
                 // After the words: see "Copies" in `table/expiry/mod.rs`.
                 let (now, sweep) = self.clock_of_copy();
-                let (splits, ghosts) = (self.occupancy.splits(), self.ghosts_in(sweep.as_ref()));
+                let (splits, ghosts) = (self.occupancy.splits(), self.occupancy.ghosts());
                 // Before the lock of the schedule is taken.
                 drop((stripes, paused));
                 break (size, splits, ghosts, self.clock.read(now).zip(sweep));
@@ -134,15 +133,6 @@ impl<P: Payload> GrowingTable<P> {
         });
     }
 
-    /// The number of ghosts in a copy, which may have begun the sweep that this table is about to
-    /// begin.
-    pub(super) fn ghosts_in(&self, copied: Option<&SweepState>) -> i64 {
-        copied.map_or_else(
-            || self.occupancy.ghosts(),
-            |sweep| sweep.ghosts.iter().sum::<u64>() as i64,
-        )
-    }
-
     /// Copies the words of all buckets in use, and returns the size. A caller that finds an item in
     /// the copy happens after its insert. `None` if some of these buckets are not committed in the
     /// copy.
@@ -176,8 +166,6 @@ impl<P: Payload> GrowingTable<P> {
     /// them the size.
     #[must_use]
     pub fn clear<L: GrowingLayout>(&self) -> u64 {
-        // Ghosts are retired by a holder of this lock.
-        let paused = self.clock.pause();
         let stripes = self.stripes.lock_all();
         stripes.bump();
         self.settle(&stripes);
@@ -194,9 +182,8 @@ impl<P: Payload> GrowingTable<P> {
         });
         // Under the locks: whoever acquires them next finds no ghosts counted that are gone.
         let ghosts = self.occupancy.ghosts();
-        self.clock.clear_ghosts();
         self.occupancy.clear(occupied as i64 - ghosts, ghosts);
-        drop((stripes, paused));
+        drop(stripes);
         Occupied::new(occupied, ghosts).items
     }
 

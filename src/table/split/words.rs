@@ -77,10 +77,6 @@ impl<P: Payload> Space for GrowingSpace<P> {
     fn buckets(&self) -> u64 {
         self.buckets()
     }
-
-    fn retire_ghosts(&self, retired: i64) {
-        self.occupancy.retire_ghosts(retired);
-    }
 }
 
 impl<L: GrowingLayout, P: Payload> Words<L> for GrowingSpace<P> {

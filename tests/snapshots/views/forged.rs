@@ -10,7 +10,7 @@ use rand::{Rng, RngExt, rngs::SmallRng};
 
 use super::{
     super::common::{
-        forge::{HEADER, LENGTH, amend, amend_header, header, number, put, table},
+        forge::{HEADER, LENGTH, amend, amend_header, number, put, table},
         kind::{ExpiringSets, GrowingExpiringSets, GrowingMaps, GrowingSets, Kind, Maps},
         rng,
         saved::{corrupt, filled, loader, sample, small},
@@ -37,7 +37,7 @@ fn view<K: Kind>(guarded: &Guarded) -> Result<ViewOf<'_, K>, LoadError> {
 
 fn verify_finds_every_flipped_bit<K: Kind>() {
     let mut bytes = sample::<K>().to_bytes();
-    for bit in (8 * header(&bytes)..8 * bytes.len()).step_by(scaled(7, 1)) {
+    for bit in (8 * HEADER..8 * bytes.len()).step_by(scaled(7, 1)) {
         bytes[bit / 8] ^= 1 << (bit % 8);
         let guarded = Guarded::new(&bytes, true, 0);
         match view::<K>(&guarded).and_then(|view| view.verify()) {
@@ -69,7 +69,7 @@ fn verify_agrees_with_loads<K: Kind>() {
 
 /// Changes words, or fields whose checks leave a choice.
 fn forge(bytes: &mut [u8], rng: &mut SmallRng) {
-    let (words, end) = (header(bytes), table(bytes).expect("a whole snapshot"));
+    let (words, end) = (HEADER, table(bytes).expect("a whole snapshot"));
     for _ in 0..rng.random_range(1..4) {
         let at = rng.random_range(words / 8..end / 8) * 8;
         let word = number(bytes, at);
@@ -107,7 +107,7 @@ fn forged_bytes_do_no_harm<K: Kind>() {
         match rng.random_range(0..4) {
             0 => corrupt(&mut bytes, &mut rng),
             1 => {
-                let (words, end) = (header(&bytes), table(&bytes).expect("a whole snapshot"));
+                let (words, end) = (HEADER, table(&bytes).expect("a whole snapshot"));
                 rng.fill_bytes(&mut bytes[words..end]);
             }
             2 => {
@@ -144,7 +144,7 @@ fn values_and_generations_of_forged_bytes_do_no_harm() {
             if round % 2 == 0 {
                 forge(&mut bytes, &mut rng);
             } else {
-                let (words, end) = (header(&bytes), table(&bytes).expect("a whole snapshot"));
+                let (words, end) = (HEADER, table(&bytes).expect("a whole snapshot"));
                 rng.fill_bytes(&mut bytes[words..end]);
             }
             let guarded = Guarded::new(&bytes, rng.random(), 0);
@@ -178,7 +178,7 @@ fn lookups_in_a_table_of_impossible_levels_end() {
         originals.iter().flat_map(|original| (0..16).map(move |l| (original, l)))
     {
         let mut bytes = original.clone();
-        for at in (header(&bytes)..table(&bytes).expect("a whole snapshot")).step_by(8) {
+        for at in (HEADER..table(&bytes).expect("a whole snapshot")).step_by(8) {
             let word = number(&bytes, at) & !(15 << 60) | level << 60;
             put(&mut bytes, at, word);
         }

@@ -26,13 +26,9 @@ impl<P: Payload> GrowingTable<P> {
             return self.count_copy(slot as u32);
         }
         self.counters.relocated();
-        // One of the copies was the item's, and splits have made the others. If some of them were
-        // swept, these count as items that are gone, and as many ghosts stay in their place.
-        self.occupancy.count_ghosts(1 - cleared);
-        if Self::SWEEPS {
-            (1..cleared).for_each(|_| self.clock.count_removed(slot as u32));
-            self.clock.count_ghosts(slot as u32, 1 - cleared);
-        }
+        // One of the copies was the item's, and splits have made the others.
+        self.count_ghosts(1 - cleared);
+        (1..cleared).for_each(|_| self.clock.count_removed(slot as u32));
     }
 
     /// Clears the copies of a slot that was at a place before its bucket was split: one, or several

@@ -6,13 +6,13 @@ use core::{mem, ops::Range};
 use wide::bytemuck::cast_slice_mut;
 
 use super::{
-    GrowingTable, Grown, Occupied, Payload, SweepState,
+    GrowingTable, Grown, Occupied, Payload,
     image::{Image, Known},
     signed, touched_words,
 };
 use crate::{
     bucket::GrowingLayout,
-    table::{ClockState, GrowingBuckets, LOADED_CHUNK, LoaderMemory},
+    table::{ClockState, GrowingBuckets, LOADED_CHUNK, LoaderMemory, SweepState},
 };
 
 /// Bytes of a word.

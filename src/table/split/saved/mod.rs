@@ -21,7 +21,7 @@ use super::{
 use crate::{
     bucket::leveled::{MAX_LEVEL, level},
     sync::{Relaxed, acquire_fence, load_all},
-    table::{Clock, ClockAndSweep, SweepState, memory::touched_words},
+    table::{Clock, ClockAndSweep, memory::touched_words},
 };
 
 /// A table that grows, without its words. Those are where `image.rs` says.
@@ -115,13 +115,8 @@ impl<P: Payload> GrowingTable<P> {
     /// stripes and has settled the size.
     #[must_use]
     pub fn grown(&self) -> Grown {
-        self.grown_with(self.clock_of_copy().1.as_ref())
-    }
-
-    /// As [`grown`](Self::grown), given how far the table is swept.
-    fn grown_with(&self, sweep: Option<&SweepState>) -> Grown {
         let limits = self.limits;
-        let ghosts = self.ghosts_in(sweep).max(0) as u64;
+        let ghosts = self.occupancy.ghosts().max(0) as u64;
         Grown { first: self.growth.first(), size: self.size(), ghosts, limits }
     }
 
@@ -174,7 +169,7 @@ impl<P: Payload> GrowingTable<P> {
                 // Pairs with the Release of whoever changed a word that was loaded.
                 acquire_fence();
                 let (now, sweep) = self.clock_of_copy();
-                let grown = self.grown_with(sweep.as_ref());
+                let grown = self.grown();
                 // Before the lock of the schedule is taken: see "Copies" in `table/expiry/mod.rs`.
                 drop((stripes, paused));
                 return Some((grown, self.clock.read(now).zip(sweep), copy));

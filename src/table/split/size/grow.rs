@@ -234,7 +234,8 @@ impl<P: Payload> GrowingTable<P> {
             // after the move back, whose second half cleared a slot elsewhere.
             match parent.compare_exchange(word, halves.stays, AcqRel, Relaxed) {
                 Ok(()) => {
-                    self.occupancy.count_split(halves.copied);
+                    self.occupancy.count_split();
+                    self.count_ghosts(halves.copied.into());
                     self.count_split_slots::<L>(now, word, carried);
                     return true;
                 }
@@ -242,6 +243,17 @@ impl<P: Payload> GrowingTable<P> {
             }
         }
         false
+    }
+
+    /// Counts ghosts that were made, or cleared. The caller holds a stripe. If slots expire, ghosts
+    /// count as items: a sweep cannot tell one from the other.
+    pub(in crate::table::split) fn count_ghosts(&self, change: i64) {
+        if !P::Clock::SWEEPS {
+            self.occupancy.count_ghosts(change);
+        } else if change != 0 {
+            // The next insert checks whether the table has to grow.
+            let _ = self.occupancy.count(change);
+        }
     }
 
     /// Counts by their stamps the slots of a word that its split has swept, and those that it has
@@ -256,7 +268,6 @@ impl<P: Payload> GrowingTable<P> {
             // Nothing of the tail is left, and the marker is the lowest bit above the stamp.
             if slot >> (L::CORE + self.value_bits()) == 1 {
                 self.clock.count_added(slot as u32);
-                self.clock.count_ghosts(slot as u32, 1);
             }
         }
     }

@@ -29,7 +29,7 @@ pub(in crate::table) struct Occupancy {
     total: CachePadded<Tally>,
     /// What goes to the first shard that is changed.
     rest: Tally,
-    /// Slots that belong to no item.
+    /// Slots that belong to no item. In a table whose slots expire, they count as items.
     ghosts: Tally,
     /// Buckets in use beyond the first ones: each split adds one, and each join takes one.
     splits: Tally,
@@ -110,10 +110,9 @@ impl Occupancy {
         change > 0 && sum % STEP == 0
     }
 
-    /// Counts a split that made this many ghosts. The caller holds a stripe.
-    pub(in crate::table) fn count_split(&self, ghosts: u32) {
+    /// Counts a split. The caller holds a stripe.
+    pub(in crate::table) fn count_split(&self) {
         self.splits.add(1);
-        self.count_ghosts(ghosts.into());
     }
 
     /// Counts that a bucket was joined with its child.
@@ -130,17 +129,6 @@ impl Occupancy {
     pub(in crate::table) fn count_ghosts(&self, change: i64) {
         if change != 0 {
             self.ghosts.add(change);
-        }
-    }
-
-    /// Counts that ghosts have expired: a sweep will count them as items that are gone.
-    pub(in crate::table) fn retire_ghosts(&self, number: i64) {
-        if number != 0 {
-            // Ghosts first: a thread that checks in between must not find more slots than there
-            // are.
-            self.ghosts.add(-number);
-            // Not to the sum itself, which stays a multiple of the step. The next insert checks.
-            let _ = self.count(number);
         }
     }
 
