@@ -32,7 +32,7 @@ pub enum BuildError {
         /// The capacity, in items.
         capacity: usize,
     },
-    /// The system refused the memory.
+    /// The system refused the memory, or one more [mapping](crate::docs::limits#memory).
     #[non_exhaustive]
     OutOfMemory {
         /// The bytes of buckets that were requested.

@@ -1,5 +1,5 @@
 //! Fields at their limits: a value is refused, or the filter that is loaded stays one that can be
-//! saved and loaded again, whatever is done with it. (Fields of which only one value is valid are in
+//! saved and loaded again, whatever is done with it. (Fields that have only one valid value are in
 //! `fields.rs`.)
 
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
