@@ -92,8 +92,6 @@ struct Told {
 struct Scene<K: Read> {
     filter: Of<K>,
     told: [Told; 2],
-    /// A builder of filters that can be merged into it.
-    builder: BuilderOf<K>,
     /// The number of writers that have ended.
     ended: AtomicU64,
     stop: AtomicBool,
@@ -110,10 +108,9 @@ fn pinned(writer: u64, nth: u64) -> u64 {
 
 impl<K: Read> Scene<K> {
     fn new(layout: Layout, seed: u64) -> Self {
-        let builder = K::builder(layout).seed(seed);
-        let filter = builder.clone().build().expect("a small filter");
+        let filter = K::builder(layout).seed(seed).build().expect("a small filter");
         let (told, ended) = (<[Told; 2]>::default(), AtomicU64::new(0));
-        let scene = Self { filter, told, builder, ended, stop: AtomicBool::new(false) };
+        let scene = Self { filter, told, ended, stop: AtomicBool::new(false) };
         for writer in 0..2 {
             (0..PINNED).for_each(|nth| {
                 K::add(&scene.filter, pinned(writer, nth)).expect("room");
@@ -248,7 +245,9 @@ impl<K: Read> Scene<K> {
     fn merge_some(&self, merged: &mut u64) {
         let _stop = StopOnPanic(&self.stop);
         let key = |nth: u64| 1 << 61 | nth;
-        let other: Of<K> = self.builder.clone().build().expect("a small filter");
+        // As large as the filter, so that its slots know their buckets there.
+        let other = self.filter.clone();
+        other.clear();
         (*merged..*merged + 8).for_each(|nth| K::add(&other, key(nth)).expect("room"));
         if let Some(outcome) = K::merge(&self.filter, &other) {
             outcome.expect("room to grow");
