@@ -63,7 +63,7 @@ fn insert_one(
 ///
 /// It is repeated only if it comes from the primary or the AOF. What a client says of permits would
 /// be wrong here, and at the replicas. So for a client it is an ordinary insert into a filter that
-/// exists, and nothing if it was refused: an AOF can be sent to another server.
+/// exists, and nothing if it was refused: an AOF may be piped into a server.
 pub fn replay(call: Call) -> Result<Reply, Error> {
     let item = call.get(2)?;
     let number = |place| {
