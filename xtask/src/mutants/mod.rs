@@ -16,7 +16,6 @@ mod catalogue;
 mod change;
 mod copy;
 mod instrument;
-pub(crate) mod kernels;
 mod library;
 mod models;
 mod orderings;
