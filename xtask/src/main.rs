@@ -1,7 +1,6 @@
 //! The project's own commands: `cargo xtask`.
 
 mod counts;
-mod doors;
 mod fuzz;
 mod models;
 mod mutants;
