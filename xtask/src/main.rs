@@ -7,7 +7,6 @@ mod mutants;
 mod recorded;
 mod source;
 mod tables;
-mod tokens;
 
 use std::{
     path::PathBuf,

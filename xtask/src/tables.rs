@@ -74,7 +74,7 @@ fn table_of_mutants(
             bail!("the mutant {name} has no recorded run: `cargo xtask ordering-mutants --record`");
         };
         let mut by = Vec::new();
-        for &build in mutant.builds {
+        for &build in mutant.builds() {
             let killer = &killers[build as usize];
             let text = match mutant.explanation(build) {
                 _ if models.iter().any(|declared| declared.name == *killer) => {

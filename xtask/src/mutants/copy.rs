@@ -37,8 +37,6 @@ pub(crate) enum Build {
 
 impl Build {
     pub(crate) const ALL: [Self; 2] = [Self::Plain, Self::SemiSorted];
-    /// Those that have models of tables with values: semi-sorted slots hold none.
-    pub(super) const WITH_VALUES: [Self; 1] = [Self::Plain];
 
     /// What follows the name of a model of this build.
     pub(crate) fn suffix(self) -> &'static str {

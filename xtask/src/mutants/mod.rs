@@ -2,7 +2,7 @@
 //! protocol?
 //!
 //! Each mutant is the library with one fault planted: an ordering weakened ([`orderings`]), or a
-//! statement changed ([`catalogue`]) at its place ([`places`]). One copy of the library has all of
+//! statement changed ([`catalogue`]). One copy of the library has all of
 //! them ([`library`], [`instrument`]), and a variable of the environment selects one at run time
 //! ([`switch`]). The models of `loom-tests/` are built with that copy once for each
 //! layout ([`copy`]) and run against each mutant ([`models`]). With each layout one of them must
@@ -13,13 +13,11 @@
 //! prints these reasons.
 
 mod catalogue;
-mod change;
 mod copy;
 mod instrument;
 mod library;
 mod models;
 mod orderings;
-mod places;
 mod report;
 mod switch;
 mod syntax;
@@ -123,7 +121,8 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
         let may_survive = |build| mutant.explanation(build).is_some();
         let is_wanted =
             |build: &&Build| builds.contains(build) && !(options.quick && may_survive(**build));
-        wanted.extend(mutant.builds.iter().filter(is_wanted).map(|&build| (number, mutant, build)));
+        wanted
+            .extend(mutant.builds().iter().filter(is_wanted).map(|&build| (number, mutant, build)));
     }
     let runs = runner.run_all(wanted, &models, &recorded)?;
     let is_clean = report::verdict(&runs, started.elapsed());
@@ -169,7 +168,7 @@ fn record(recorded: &mut Recorded, library: &Library, models: &[Model], runs: &[
     recorded.killers.retain(|name, killers| {
         let mutant = library.mutants.iter().find(|mutant| mutant.name == *name);
         let Some(mutant) = mutant else { return false };
-        for build in Build::ALL.into_iter().filter(|build| !mutant.builds.contains(build)) {
+        for build in Build::ALL.into_iter().filter(|build| !mutant.builds().contains(build)) {
             killers[build as usize].clear();
         }
         true

@@ -11,7 +11,7 @@ pub(super) fn list(mutants: &[(usize, &Mutant)]) {
     let name = width(|mutant| &mutant.name).unwrap_or(0);
     for (number, mutant) in mutants {
         println!("{number:4}  {:place$}  {:name$}  {}", mutant.place, mutant.name, mutant.what);
-        for &build in mutant.builds {
+        for &build in mutant.builds() {
             if let Some(reason) = mutant.explanation(build) {
                 println!("{:1$}may survive{2}: {reason}", "", place + 8, build.suffix());
             }
