@@ -6,7 +6,6 @@ mod models;
 mod mutants;
 mod recorded;
 mod source;
-mod tables;
 
 use std::{
     path::PathBuf,
@@ -43,7 +42,7 @@ fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::OrderingMutants(options) => mutants::run(&options),
         Command::Counts(options) => counts::run(&options),
-        Command::Recorded => tables::run(),
+        Command::Recorded => recorded::run(),
         Command::Fuzz(options) => fuzz::run(options),
     };
     match outcome {

@@ -99,8 +99,7 @@ impl Edits {
         }
         if !values.is_empty() || !extents.is_empty() {
             let range = node.value.clone().context("there is no value to change")?;
-            // After an arm's body there need not be a comma, if it ends in a brace.
-            let (open, close) = if node.is_arm { ("", "") } else { ("(", ")") };
+            let (open, close) = if node.is_open { ("", "") } else { ("(", ")") };
             let value = original(&range);
             let template = format!("{open}{values}{{ {extents}{value} }}{close}");
             self.edits.push(Edit { range, layer: 2, template });

@@ -209,7 +209,7 @@ mod tests {
             ("return x;", "instead z", "return (if on(1) { z } else { x });"),
             ("if x { y }", "if z", "if (if on(1) { z } else { x }) { y }"),
             ("let g = h();", "during a", "let g = ({ let _extent1 = extent(1, on(1)); h() });"),
-            ("h()", "without Acquire", "({ let _extent1 = extent(1, on(1)); h() })"),
+            ("h()", "without Acquire", "{ let _extent1 = extent(1, on(1)); h() }"),
             ("g.x();", "let g = z", "let g = if on(1) { z } else { g }; g.x();"),
             ("g(); h();", "delay 1", "if on(1) { h(); g(); } else { g(); h(); }"),
             (

@@ -19,7 +19,8 @@ pub(super) struct Node {
     /// What [`Change::Instead`](super::catalogue::Change::Instead) replaces.
     pub(super) value: Option<Range<usize>>,
     pub(super) condition: Option<Range<usize>>,
-    pub(super) is_arm: bool,
+    /// Whether no comma or semicolon need follow the value if it ends in a brace.
+    pub(super) is_open: bool,
     /// Its block and its position there, if it is a statement.
     pub(super) position: Option<(usize, usize)>,
     /// The variables that it declares, and whether each is `mut`.
@@ -172,6 +173,7 @@ impl Visit<'_> for Syntax {
                 }
                 Stmt::Item(_) => true,
             };
+            node.is_open = !has_semicolon;
             node.is_tail = !has_semicolon && index + 1 == block.stmts.len();
             self.push(node);
         }
@@ -185,7 +187,7 @@ impl Visit<'_> for Syntax {
             _ => None,
         };
         let value = Some(range(&arm.body));
-        self.push(Node { range: range(arm), value, condition, is_arm: true, ..Node::default() });
+        self.push(Node { range: range(arm), value, condition, is_open: true, ..Node::default() });
         visit::visit_arm(self, arm);
     }
 
