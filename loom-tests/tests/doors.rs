@@ -1,5 +1,5 @@
-//! Every public method that touches what threads share, on every kind of filter, beside moves and
-//! other changes: `doors.tsv` lists the models of each.
+//! The public methods that touch what threads share, on every kind of filter, beside moves and
+//! other changes.
 #![cfg(not(feature = "semi-sorted"))]
 
 use std::time::Duration;

@@ -1,5 +1,5 @@
 //! Public methods of filters beside writers of the whole filter (sweeps, merges, copies), beside a
-//! limit on copies, and the values of a map beside moves: as `doors.rs`, and in `doors.tsv`.
+//! limit on copies, and the values of a map beside moves: as `doors.rs`.
 #![cfg(not(feature = "semi-sorted"))]
 
 use std::num::NonZero;

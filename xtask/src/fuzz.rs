@@ -5,14 +5,15 @@
 //! The layout of the folder also suits cargo-fuzz.
 
 use std::{
-    ffi::OsStr,
     fs::{self, File},
-    path::{Path, PathBuf},
+    path::Path,
     process::{Command, Stdio},
 };
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
+
+use crate::source;
 
 /// The compiler flags of cargo-fuzz 0.13: coverage for libFuzzer, the address sanitizer,
 /// assertions.
@@ -30,6 +31,9 @@ const FLAGS: [&str; 12] = [
     "-Coverflow-checks",
     "-Ccodegen-units=1",
 ];
+
+/// The sources of the targets, from the root of the repository.
+const TARGETS: &str = "fuzz/fuzz_targets";
 
 /// Seconds after which libFuzzer reports an input as an endless loop. The slowest inputs take less
 /// than one second.
@@ -56,11 +60,14 @@ pub(crate) fn run(options: Options) -> Result<bool> {
             return Ok(true);
         }
     };
-    let folder = crate::root().join("fuzz");
+    let root = crate::root();
+    let folder = root.join("fuzz");
     build(&folder, &host)?;
     let mut passed = true;
-    for target in targets(&folder)? {
-        passed &= fuzz(&folder, &host, &target, options.seconds)?;
+    for target in source::read(&root, TARGETS)? {
+        let name =
+            target.path.trim_start_matches(TARGETS).trim_matches('/').trim_end_matches(".rs");
+        passed &= fuzz(&folder, &host, name, options.seconds)?;
     }
     Ok(passed)
 }
@@ -92,19 +99,6 @@ fn build(folder: &Path, host: &str) -> Result<()> {
     Ok(())
 }
 
-/// Returns the names of the targets in alphabetical order.
-fn targets(folder: &Path) -> Result<Vec<String>> {
-    let mut targets = Vec::new();
-    for entry in fs::read_dir(folder.join("fuzz_targets"))? {
-        let path = PathBuf::from(entry?.file_name());
-        if path.extension() == Some(OsStr::new("rs")) {
-            targets.push(path.with_extension("").to_string_lossy().into_owned());
-        }
-    }
-    targets.sort();
-    Ok(targets)
-}
-
 /// Runs a target, and returns `true` if it did not fail.
 fn fuzz(folder: &Path, host: &str, target: &str, seconds: u64) -> Result<bool> {
     let corpus = folder.join("corpus").join(target);
@@ -128,7 +122,9 @@ fn fuzz(folder: &Path, host: &str, target: &str, seconds: u64) -> Result<bool> {
         .with_context(|| binary.display().to_string())?;
     let log = String::from_utf8_lossy(&fs::read(&log)?).into_owned();
     if status.success() {
-        println!("{target}: passed, {} executions", executions(&log));
+        let executions = "stat::number_of_executed_units:";
+        let executions = log.lines().find_map(|line| line.strip_prefix(executions));
+        println!("{target}: passed, {} executions", executions.unwrap_or("?").trim());
     } else {
         println!("{target}: FAILED\n{}", failure(&log));
         println!("to reproduce: {} FILE", binary.display());
@@ -136,14 +132,8 @@ fn fuzz(folder: &Path, host: &str, target: &str, seconds: u64) -> Result<bool> {
     Ok(status.success())
 }
 
-/// Returns the number of executions from libFuzzer's final statistics.
-fn executions(log: &str) -> &str {
-    let number = log.lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:"));
-    number.unwrap_or("?").trim()
-}
-
-/// Extracts a failure from the log: the panic, or the error of libFuzzer or the sanitizer, and the
-/// path of the input.
+/// What a log of libFuzzer says about a failure: the panic, or the error of libFuzzer or of the
+/// sanitizer, and the path of the input.
 fn failure(log: &str) -> String {
     let is_error = |line: &&str| line.contains(" panicked at ") || line.contains("ERROR: ");
     let error = log.lines().skip_while(|line| !is_error(line)).take(4);
@@ -153,18 +143,12 @@ fn failure(log: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     #[test]
-    fn executions_and_failures_are_extracted_from_logs() {
+    fn failures_are_extracted_from_logs() {
         let log = "#1 INITED\nthread '<unnamed>' panicked at src/a.rs:1:1:\nno\na\nb\nc\n\
-                   artifact_prefix='x/'; Test unit written to x/crash\n\
-                   stat::number_of_executed_units: 17\n";
-        assert_eq!(executions(log), "17");
-        assert_eq!(
-            failure(log),
-            "thread '<unnamed>' panicked at src/a.rs:1:1:\nno\na\nb\n\
-             artifact_prefix='x/'; Test unit written to x/crash"
-        );
+                   artifact_prefix='x/'; Test unit written to x/crash\nstat::a: 17\n";
+        let told = "thread '<unnamed>' panicked at src/a.rs:1:1:\nno\na\nb\n\
+                    artifact_prefix='x/'; Test unit written to x/crash";
+        assert_eq!(super::failure(log), told);
     }
 }

@@ -1,14 +1,11 @@
 //! The project's own commands: `cargo xtask`.
 
 mod counts;
-mod doors;
 mod fuzz;
 mod models;
 mod mutants;
 mod recorded;
 mod source;
-mod tables;
-mod tokens;
 
 use std::{
     path::PathBuf,
@@ -31,9 +28,6 @@ enum Command {
     /// Weakens orderings and breaks the protocol, one at a time, and demands that a loom model
     /// fails.
     OrderingMutants(mutants::Options),
-    /// Breaks the batch lookups in vector registers, one step at a time, and demands that a test
-    /// fails.
-    KernelMutants(mutants::kernels::Options),
     /// Counts instructions per operation, and compares them with the recorded counts; skipped where
     /// a tool for it is missing.
     Counts(counts::Options),
@@ -47,9 +41,8 @@ enum Command {
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::OrderingMutants(options) => mutants::run(&options),
-        Command::KernelMutants(options) => mutants::kernels::run(&options),
         Command::Counts(options) => counts::run(&options),
-        Command::Recorded => tables::run(),
+        Command::Recorded => recorded::run(),
         Command::Fuzz(options) => fuzz::run(options),
     };
     match outcome {

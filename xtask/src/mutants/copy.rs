@@ -2,7 +2,6 @@
 
 use std::{
     collections::BTreeSet,
-    ffi::OsStr,
     fs,
     path::{Path, PathBuf},
     process::{Command, Stdio},
@@ -13,8 +12,6 @@ use cargo_metadata::Message;
 
 use crate::source::Source;
 
-/// Folders that the copy does without.
-const LEFT_OUT: [&str; 3] = [".git", "target", "fuzz"];
 /// Variables that would change what the models are built with or how far they explore.
 const UNSET: [&str; 9] = [
     "RUSTFLAGS",
@@ -37,8 +34,6 @@ pub(crate) enum Build {
 
 impl Build {
     pub(crate) const ALL: [Self; 2] = [Self::Plain, Self::SemiSorted];
-    /// Those that have models of tables with values: semi-sorted slots hold none.
-    pub(super) const WITH_VALUES: [Self; 1] = [Self::Plain];
 
     /// What follows the name of a model of this build.
     pub(crate) fn suffix(self) -> &'static str {
@@ -71,7 +66,14 @@ pub(super) fn write(root: &Path, sources: &[Source], folder: &Path) -> Result<()
     for source in sources {
         put(&folder.join(&source.path), source.text.as_bytes(), &mut kept)?;
     }
-    copy(root, folder, &mut kept)?;
+    let git = ["ls-files", "--cached", "--others", "--exclude-standard"];
+    let listed = crate::output(Command::new("git").args(git).current_dir(root)).context("git")?;
+    for name in listed.lines() {
+        let (from, to) = (root.join(name), folder.join(name));
+        if !kept.contains(&to) && from.is_file() {
+            put(&to, &fs::read(from)?, &mut kept)?;
+        }
+    }
     delete_others(folder, &kept)
 }
 
@@ -102,25 +104,6 @@ pub(super) fn build(folder: &Path, build: Build) -> Result<Binary> {
         }
     }
     bail!("cargo has built no test binary")
-}
-
-/// Copies all of a folder except what the copy does without or already has.
-fn copy(from: &Path, to: &Path, kept: &mut BTreeSet<PathBuf>) -> Result<()> {
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let name = entry.file_name();
-        let to = to.join(&name);
-        let is_left_out = LEFT_OUT.iter().any(|left_out| OsStr::new(left_out) == name);
-        if is_left_out || kept.contains(&to) {
-            continue;
-        }
-        if entry.file_type()?.is_dir() {
-            copy(&entry.path(), &to, kept)?;
-        } else {
-            put(&to, &fs::read(entry.path())?, kept)?;
-        }
-    }
-    Ok(())
 }
 
 /// Writes a file, unless it has these contents already.

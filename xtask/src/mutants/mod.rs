@@ -2,25 +2,21 @@
 //! protocol?
 //!
 //! Each mutant is the library with one fault planted: an ordering weakened ([`orderings`]), or a
-//! statement changed ([`catalogue`]) at its place ([`places`]). One copy of the library has all of
-//! them ([`library`], [`instrument`]), and a variable of the environment selects one at run time
-//! ([`switch`]). The models of `loom-tests/` are built with that copy once for each
-//! layout ([`copy`]) and run against each mutant ([`models`]). With each layout one of them must
-//! fail, by an assertion of its own or of loom; how much it explored and what it saw does not count
-//! here. (Steps that only tables with values have are run with the plain layout only.) A mutant
-//! that survives fails the command, unless a reason is given: in the catalogue, or for a weakened
-//! ordering at the end of its line, or of the comment above it, after `// mutant-ok:`. The command
-//! prints these reasons.
+//! statement changed ([`catalogue`]). One copy of the library has all of them ([`library`],
+//! [`instrument`]), and a variable of the environment selects one at run time ([`switch`]). The
+//! models of `loom-tests/` are built with that copy once for each layout ([`copy`]) and run against
+//! each mutant ([`models`]). With each layout one of them must fail, by an assertion of its own or
+//! of loom; how much it explored and what it saw does not count here. (Steps that only tables with
+//! values have are run with the plain layout only.) A mutant that survives fails the command,
+//! unless a reason is given: in the catalogue, or for a weakened ordering at the end of its line,
+//! or of the comment above it, after `// mutant-ok:`. The command prints these reasons.
 
 mod catalogue;
-mod change;
 mod copy;
 mod instrument;
-pub(crate) mod kernels;
 mod library;
 mod models;
 mod orderings;
-mod places;
 mod report;
 mod switch;
 mod syntax;
@@ -95,8 +91,11 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     let started = Instant::now();
     let root = crate::root();
     let library = Library::read(&root)?;
-    let chosen: Vec<(usize, &Mutant)> =
-        (1..).zip(&library.mutants).filter(|(_, mutant)| is_among(mutant, &options.only)).collect();
+    let is_chosen = |(_, mutant): &(usize, &Mutant)| {
+        let fits = |part: &String| mutant.place.contains(part) || mutant.name.contains(part);
+        options.only.is_empty() || options.only.iter().any(fits)
+    };
+    let chosen: Vec<_> = (1..).zip(&library.mutants).filter(is_chosen).collect();
     ensure!(!chosen.is_empty(), "no mutant's name or place contains {:?}", options.only);
     if options.list {
         report::list(&chosen);
@@ -105,7 +104,8 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     let folder = root.join("target/mutants");
     let _alone = lock(&folder)?;
     let mut recorded = Recorded::read(&root)?;
-    let runner = Runner { jobs: jobs(options.jobs), folder };
+    let processors = || thread::available_parallelism().map_or(1, usize::from);
+    let runner = Runner { jobs: options.jobs.unwrap_or_else(processors).max(1), folder };
     let builds = if options.quick { &Build::ALL[..1] } else { &Build::ALL };
     let mut models = runner.build(&root, &library, builds)?;
     for model in &mut models {
@@ -124,7 +124,8 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
         let may_survive = |build| mutant.explanation(build).is_some();
         let is_wanted =
             |build: &&Build| builds.contains(build) && !(options.quick && may_survive(**build));
-        wanted.extend(mutant.builds.iter().filter(is_wanted).map(|&build| (number, mutant, build)));
+        wanted
+            .extend(mutant.builds().iter().filter(is_wanted).map(|&build| (number, mutant, build)));
     }
     let runs = runner.run_all(wanted, &models, &recorded)?;
     let is_clean = report::verdict(&runs, started.elapsed());
@@ -133,17 +134,6 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
         recorded.write(&root)?;
     }
     Ok(is_clean)
-}
-
-/// Whether the name or the place contains one of these, or there are none.
-fn is_among(mutant: &Mutant, only: &[String]) -> bool {
-    let fits = |part: &String| mutant.place.contains(part) || mutant.name.contains(part);
-    only.is_empty() || only.iter().any(fits)
-}
-
-/// As many jobs as asked for, or as there are processors.
-fn jobs(wanted: Option<usize>) -> usize {
-    wanted.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from)).max(1)
 }
 
 /// Keeps the folder to this run until the file is closed.
@@ -170,7 +160,7 @@ fn record(recorded: &mut Recorded, library: &Library, models: &[Model], runs: &[
     recorded.killers.retain(|name, killers| {
         let mutant = library.mutants.iter().find(|mutant| mutant.name == *name);
         let Some(mutant) = mutant else { return false };
-        for build in Build::ALL.into_iter().filter(|build| !mutant.builds.contains(build)) {
+        for build in Build::ALL.into_iter().filter(|build| !mutant.builds().contains(build)) {
             killers[build as usize].clear();
         }
         true
@@ -242,33 +232,27 @@ impl Runner {
     }
 
     /// Does something with each of these, as many at once as there are jobs, each with a log file.
-    /// The results have the order of the items.
     fn on_all<T: Send, R: Send>(
         &self,
         items: Vec<T>,
         work: impl Fn(T, &Path) -> Result<R> + Sync,
     ) -> Result<Vec<R>> {
-        let results: Vec<_> = items.iter().map(|_| Mutex::new(None)).collect();
-        let queue = Mutex::new(items.into_iter().zip(&results));
+        let (queue, results) = (Mutex::new(items.into_iter()), Mutex::new(Vec::new()));
         thread::scope(|scope| {
             for job in 0..self.jobs {
-                let (work, queue) = (&work, &queue);
+                let (work, queue, results) = (&work, &queue, &results);
                 let log = self.folder.join(format!("{job}.log"));
                 scope.spawn(move || {
                     loop {
                         let next = queue.lock().expect("no panics under this lock").next();
-                        let Some((item, result)) = next else { break };
+                        let Some(item) = next else { break };
                         let done = work(item, &log);
-                        *result.lock().expect("no panics under this lock") = Some(done);
+                        results.lock().expect("no panics under this lock").push(done);
                     }
                 });
             }
         });
-        let results = results.into_iter().map(|result| {
-            let result = result.into_inner().expect("no panics under this lock");
-            result.expect("all items have been worked on")
-        });
-        results.collect()
+        results.into_inner().expect("no panics under this lock").into_iter().collect()
     }
 }
 

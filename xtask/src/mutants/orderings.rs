@@ -1,9 +1,10 @@
 //! Orderings stronger than Relaxed: where they stand in the source, and what each can be weakened
 //! to.
 
-use std::ops::Range;
+use std::{ops::Range, str::FromStr};
 
-use crate::tokens::{Token, end_of_group, function_around, stands_at};
+use anyhow::{Result, anyhow};
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 /// What begins a comment if the weakened orderings of its line may survive; the reason follows.
 const EXPLANATION: &str = "mutant-ok: ";
@@ -40,80 +41,86 @@ const WEAKER: [(&str, &[&str]); 4] = [
     ("SeqCst", &["Relaxed", "AcqRel"]),
 ];
 
-/// The orderings of a file, outside imports and tests.
-pub(super) fn sites(text: &str, tokens: &[Token]) -> Vec<Site> {
-    let mut sites = Vec::new();
-    let mut place = 0;
-    while place < tokens.len() {
-        if is_import(tokens, place) {
-            place = end_of_import(tokens, place);
-        } else if is_for_tests(tokens, place) {
-            place = end_of_item(tokens, place);
-        } else if let Some(&(ordering, weaker)) =
-            WEAKER.iter().find(|(ordering, _)| *ordering == tokens[place].text)
-        {
-            let line = tokens[place].line;
-            sites.push(Site {
-                range: start_of_path(tokens, place)..tokens[place].range.end,
-                line,
-                function: function_around(tokens, place).unwrap_or("?").to_owned(),
-                ordering,
-                weaker,
-                explanation: explanation(text, line),
-            });
+/// The orderings of a file, outside imports and tests. They are looked for among the tokens, and so
+/// in macros, too.
+pub(super) fn sites(text: &str) -> Result<Vec<Site>> {
+    let stream = TokenStream::from_str(text).map_err(|error| anyhow!("not Rust: {error}"))?;
+    let mut finder = Finder { text, function: "?".to_owned(), sites: Vec::new() };
+    finder.visit(stream);
+    Ok(finder.sites)
+}
+
+/// Looks for orderings.
+struct Finder<'a> {
+    text: &'a str,
+    /// The last function that began.
+    function: String,
+    sites: Vec<Site>,
+}
+
+impl Finder<'_> {
+    /// Looks through some tokens and the groups among them.
+    fn visit(&mut self, stream: TokenStream) {
+        let trees: Vec<TokenTree> = stream.into_iter().collect();
+        let word = |place: usize| match trees.get(place) {
+            None | Some(TokenTree::Group(_)) => String::new(),
+            Some(tree) => tree.to_string(),
+        };
+        let end = |mut place: usize, ends: fn(&TokenTree) -> bool| {
+            while trees.get(place).is_some_and(|tree| !ends(tree)) {
+                place += 1;
+            }
+            place
+        };
+        let mut place = 0;
+        while place < trees.len() {
+            match (&trees[place], &*word(place)) {
+                (TokenTree::Group(group), _) => self.visit(group.stream()),
+                // Not a list of captured lifetimes.
+                (_, "use") if word(place + 1) != "<" => place = end(place, is_semicolon),
+                (_, "#") if trees.get(place + 1).is_some_and(is_for_tests) => {
+                    place = end(place, |tree| is_semicolon(tree) || is_in_braces(tree));
+                }
+                (_, "fn") if !word(place + 1).is_empty() => self.function = word(place + 1),
+                (tree, name) => {
+                    if let Some((ordering, weaker)) = WEAKER.iter().find(|(it, _)| *it == name) {
+                        // The path that leads to it.
+                        let mut first = place;
+                        while first >= 3 && [word(first - 1), word(first - 2)] == [":", ":"] {
+                            first -= 3;
+                        }
+                        let start = trees[first].span().byte_range().start;
+                        let line = tree.span().start().line;
+                        self.sites.push(Site {
+                            range: start..tree.span().byte_range().end,
+                            line,
+                            function: self.function.clone(),
+                            ordering,
+                            weaker,
+                            explanation: explanation(self.text, line),
+                        });
+                    }
+                }
+            }
+            place += 1;
         }
-        place += 1;
     }
-    sites
 }
 
-/// The first byte of the path that ends with this token.
-fn start_of_path(tokens: &[Token], mut place: usize) -> usize {
-    while place >= 3 && stands_at(tokens, place - 2, &[":", ":"]) {
-        place -= 3;
-    }
-    tokens[place].range.start
+fn is_semicolon(tree: &TokenTree) -> bool {
+    matches!(tree, TokenTree::Punct(mark) if mark.as_char() == ';')
 }
 
-/// Whether an import begins here (and not a list of captured lifetimes).
-fn is_import(tokens: &[Token], place: usize) -> bool {
-    tokens[place].text == "use" && !stands_at(tokens, place + 1, &["<"])
+fn is_in_braces(tree: &TokenTree) -> bool {
+    matches!(tree, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace)
 }
 
-/// The semicolon of the import that begins here.
-fn end_of_import(tokens: &[Token], place: usize) -> usize {
-    (place..tokens.len()).find(|&index| tokens[index].text == ";").unwrap_or(tokens.len())
-}
-
-/// Whether an attribute begins here that keeps an item to tests.
-fn is_for_tests(tokens: &[Token], place: usize) -> bool {
-    if stands_at(tokens, place, &["#", "[", "test", "]"]) {
-        return true;
-    }
-    if !stands_at(tokens, place, &["#", "[", "cfg"]) {
-        return false;
-    }
-    let attribute = &tokens[place..end_of_group(tokens, place + 1)];
-    let names = |name| attribute.iter().any(|token| token.text == name);
-    names("test") && !names("not")
-}
-
-/// The last token of the item whose first attribute begins here.
-fn end_of_item(tokens: &[Token], mut place: usize) -> usize {
-    while stands_at(tokens, place, &["#", "["]) {
-        place = end_of_group(tokens, place + 1) + 1;
-    }
-    while place < tokens.len() {
-        match tokens[place].text.as_str() {
-            "{" => return end_of_group(tokens, place),
-            ";" => return place,
-            // A semicolon in here ends no item: `[u8; 2]`.
-            "(" | "[" => place = end_of_group(tokens, place),
-            _ => {}
-        }
-        place += 1;
-    }
-    place
+/// Whether this is the group of an attribute that keeps an item to tests.
+fn is_for_tests(tree: &TokenTree) -> bool {
+    let TokenTree::Group(group) = tree else { return false };
+    let text = group.stream().to_string();
+    let names = |name| text.split(|letter: char| !letter.is_alphanumeric()).any(|it| it == name);
+    text == "test" || text.starts_with("cfg") && names("test") && !names("not")
 }
 
 /// The reason for surviving, at the end of a line or at the end of the comment above it.
@@ -136,7 +143,6 @@ fn explanation(text: &str, line: usize) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tokens::flatten;
 
     #[test]
     fn code_counts_and_nothing_else() {
@@ -162,7 +168,7 @@ mod tests {
             #[test]
             fn d(_: [u8; 2]) { x.load(SeqCst); }
         "#;
-        let found = sites(text, &flatten(text).unwrap());
+        let found = sites(text).unwrap();
         let found: Vec<_> = found
             .iter()
             .map(|site| {
@@ -179,6 +185,6 @@ mod tests {
                 (19, "c", "AcqRel", Some("another reason".to_owned())),
             ]
         );
-        assert_eq!(sites(text, &flatten(text).unwrap())[2].explanation("Relaxed"), None);
+        assert_eq!(sites(text).unwrap()[2].explanation("Relaxed"), None);
     }
 }

@@ -11,7 +11,7 @@ pub(super) fn list(mutants: &[(usize, &Mutant)]) {
     let name = width(|mutant| &mutant.name).unwrap_or(0);
     for (number, mutant) in mutants {
         println!("{number:4}  {:place$}  {:name$}  {}", mutant.place, mutant.name, mutant.what);
-        for &build in mutant.builds {
+        for &build in mutant.builds() {
             if let Some(reason) = mutant.explanation(build) {
                 println!("{:1$}may survive{2}: {reason}", "", place + 8, build.suffix());
             }
@@ -44,14 +44,9 @@ pub(super) fn progress(of: usize, run: &Run) {
     eprintln!("[{number}; {of} in all] {name}: {} ({seconds:.1} s)", sentence(run));
 }
 
-/// Prints the table of all mutants and the summary; `false` when one of them is a failure.
+/// Prints the mutants that are failures and a summary; `false` when there is one.
 pub(super) fn verdict(runs: &[Run], took: Duration) -> bool {
     let name = |run: &Run| format!("{}{}", run.mutant.name, run.build.suffix());
-    let width = runs.iter().map(|run| name(run).len()).max().unwrap_or(0);
-    for run in runs {
-        let seconds = run.took.as_secs_f64();
-        println!("{:width$}  {seconds:5.1} s  {}", name(run), sentence(run));
-    }
     let of = |wanted: fn(&Run) -> bool| runs.iter().filter(|run| wanted(run)).count();
     let failures = of(is_failure);
     for run in runs.iter().filter(|run| is_failure(run)) {

@@ -1,13 +1,10 @@
 //! The module that the instrumented copy gets: it knows which mutant is selected.
 
-use std::{collections::BTreeMap, fmt::Write};
+use std::collections::BTreeMap;
 
 use anyhow::{Context, Result};
 
-use super::{
-    Mutant,
-    change::{Change, Half},
-};
+use super::{catalogue::Change, library::Mutant};
 
 /// The variable that selects a mutant by its number; without it, or with 0, there is none.
 pub(super) const VARIABLE: &str = "GUIRA_MUTANT";
@@ -76,12 +73,17 @@ pub(crate) fn order(original: Ordering, mutants: &[(usize, Ordering)]) -> Orderi
     }
 }
 
+/// Releases all stripes, and holds others in their place, which no other thread knows.
+pub(crate) fn released(stripes: crate::table::AllStripes<'_>) -> crate::table::AllStripes<'static> {
+    drop(stripes);
+    Box::leak(Box::new(crate::table::Stripes::with_count(1).unwrap())).lock_all()
+}
+
 /// Ends an extent when dropped.
 pub(crate) struct Extent(bool);
 
-/// Begins an extent of a mutant; without effect where that is not on, or not meant.
-pub(crate) fn extent(number: usize, is_meant: bool) -> Extent {
-    let is_on = is_meant && on(number);
+/// Begins an extent of a mutant, if that is on.
+pub(crate) fn extent(number: usize, is_on: bool) -> Extent {
     if is_on {
         EXTENTS.with(|extents| extents.borrow_mut().push(number));
     }
@@ -103,24 +105,22 @@ pub(super) fn module(mutants: &[Mutant]) -> Result<String> {
         mutants.iter().zip(1..).map(|(mutant, number)| (mutant.name.as_str(), number)).collect();
     let mut effects = String::new();
     for mutant in mutants {
-        let effect = match mutant.change {
+        let effect = match &mutant.change {
             Some(Change::During(other)) => {
                 // In tables that grow, the fault of the same name in these, if there is one.
-                let twin = format!("{other}, growing");
-                let own = mutant.name.ends_with(", growing").then(|| numbers.get(&*twin)).flatten();
-                let number = own.or_else(|| numbers.get(other)).with_context(|| {
+                let twin = numbers.get(&*format!("{other}, growing"));
+                let number = twin.filter(|_| mutant.name.ends_with(", growing"));
+                let number = number.or_else(|| numbers.get(&**other)).with_context(|| {
                     format!("{} is to switch on {other}, which is no mutant", mutant.name)
                 })?;
                 format!("On({number})")
             }
-            Some(Change::Weaken(Half::Acquire)) => "WithoutAcquire".to_owned(),
-            Some(Change::Weaken(Half::Release)) => "WithoutRelease".to_owned(),
+            Some(Change::WithoutAcquire) => "WithoutAcquire".to_owned(),
+            Some(Change::WithoutRelease) => "WithoutRelease".to_owned(),
             _ => "None".to_owned(),
         };
-        writeln!(effects, "    Effect::{effect},")?;
+        effects += &format!("Effect::{effect}, ");
     }
     let code = CODE.replace("VARIABLE", VARIABLE);
-    Ok(format!(
-        "{code}\n/// By number.\nconst EFFECTS: &[Effect] = &[\n    Effect::None,\n{effects}];\n"
-    ))
+    Ok(format!("{code}\n/// By number.\nconst EFFECTS: &[Effect] = &[Effect::None, {effects}];\n"))
 }

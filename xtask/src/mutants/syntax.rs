@@ -5,32 +5,24 @@ use std::ops::Range;
 
 use anyhow::{Context, Result, anyhow, ensure};
 use syn::{
-    Arm, Block, Expr, ExprClosure, FieldValue, Local, Pat, PatIdent, Stmt,
+    Arm, Block, Expr, ExprClosure, FieldValue, ImplItemFn, ItemFn, Local, Pat, PatIdent, Stmt,
+    TraitItemFn,
     spanned::Spanned,
     visit::{self, Visit},
 };
 
-use crate::tokens::{Token, flatten, function_around};
-
 /// A statement, an arm, a field of a struct expression, or the body of a closure.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Node {
     pub(super) range: Range<usize>,
-    /// What [`Change::Instead`](super::change::Change::Instead) replaces.
+    function: String,
+    /// What [`Change::Instead`](super::catalogue::Change::Instead) replaces.
     pub(super) value: Option<Range<usize>>,
-    /// Whether an `if` in the place of the value needs parentheses.
-    pub(super) needs_parentheses: bool,
     pub(super) condition: Option<Range<usize>>,
-    /// Its block and its position there; `None` where it is no statement.
+    /// Whether no comma or semicolon need follow the value if it ends in a brace.
+    pub(super) is_open: bool,
+    /// Its block and its position there, if it is a statement.
     pub(super) position: Option<(usize, usize)>,
-    /// Whether it declares variables.
-    pub(super) is_let: bool,
-}
-
-/// A statement, as others of its block see it.
-#[derive(Clone, Debug)]
-pub(super) struct Sibling {
-    pub(super) range: Range<usize>,
     /// The variables that it declares, and whether each is `mut`.
     pub(super) declares: Vec<(String, bool)>,
     /// Whether it is the value of the block.
@@ -38,59 +30,62 @@ pub(super) struct Sibling {
 }
 
 /// A file, as far as mutants need it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Syntax {
-    pub(super) tokens: Vec<Token>,
-    pub(super) blocks: Vec<Vec<Sibling>>,
     nodes: Vec<Node>,
+    blocks: usize,
+    /// The function that is being visited.
+    function: String,
 }
 
 impl Syntax {
     /// Parses a file.
     pub(super) fn parse(text: &str) -> Result<Self> {
         let file = syn::parse_file(text).map_err(|error| anyhow!("not Rust: {error}"))?;
-        let mut collector = Collector::default();
-        collector.visit_file(&file);
-        let Collector { nodes, blocks } = collector;
-        Ok(Self { tokens: flatten(text)?, blocks, nodes })
+        let mut syntax = Self::default();
+        syntax.visit_file(&file);
+        Ok(syntax)
     }
 
-    /// The one statement, arm, field or body of a closure in a function of this name whose code
-    /// begins so; the largest one of those that begin at the same byte. White space does not count.
-    pub(super) fn node_at(&self, function: &str, beginning: &str) -> Result<&Node> {
-        let beginning: String = beginning.split_whitespace().collect();
-        let begins_there = |node: &&Node| {
-            let start = node.range.start;
-            let first = self.tokens.partition_point(|token| token.range.start < start);
-            begins(&self.tokens[first..], &beginning)
-                && function_around(&self.tokens, first) == Some(function)
+    /// The one node in a function of this name whose code begins so; the largest one of those that
+    /// begin at the same byte. White space and comments do not count.
+    pub(super) fn node_at(&self, text: &str, function: &str, beginning: &str) -> Result<&Node> {
+        let wanted: String = dense(beginning).collect();
+        let begins_so = |node: &&Node| {
+            let code = dense(&text[node.range.start..]);
+            node.function == function && code.take(wanted.chars().count()).eq(wanted.chars())
         };
-        let found: Vec<&Node> = self.nodes.iter().filter(begins_there).collect();
+        let found: Vec<&Node> = self.nodes.iter().filter(begins_so).collect();
         let node = found.iter().max_by_key(|node| node.range.len());
         let node = node.context("nothing that can be changed begins so")?;
         let is_alone = found.iter().all(|other| other.range.start == node.range.start);
         ensure!(is_alone, "several statements begin so");
         Ok(node)
     }
-}
 
-/// Whether the code of these tokens begins with some code without white space.
-fn begins(tokens: &[Token], mut code: &str) -> bool {
-    for token in tokens {
-        if token.text.len() >= code.len() {
-            return token.text.starts_with(code);
-        }
-        let Some(rest) = code.strip_prefix(&*token.text) else { return false };
-        code = rest;
+    /// The statements of a block.
+    pub(super) fn statements(&self, block: usize) -> Vec<&Node> {
+        let is_in = |node: &&Node| node.position.is_some_and(|(of, _)| of == block);
+        self.nodes.iter().filter(is_in).collect()
     }
-    false
+
+    /// Adds a node.
+    fn push(&mut self, node: Node) {
+        self.nodes.push(Node { function: self.function.clone(), ..node });
+    }
+
+    /// Visits a function.
+    fn within(&mut self, function: String, visit: impl FnOnce(&mut Self)) {
+        let around = std::mem::replace(&mut self.function, function);
+        visit(self);
+        self.function = around;
+    }
 }
 
-/// Collects the places of a file.
-#[derive(Default)]
-struct Collector {
-    nodes: Vec<Node>,
-    blocks: Vec<Vec<Sibling>>,
+/// Code without white space and comments.
+fn dense(code: &str) -> impl Iterator<Item = char> {
+    let lines = code.lines().map(|line| line.split_once("//").map_or(line, |(code, _)| code));
+    lines.flat_map(str::chars).filter(|letter| !letter.is_whitespace())
 }
 
 /// Where something stands, in bytes.
@@ -144,47 +139,45 @@ fn declared(local: &Local) -> Vec<(String, bool)> {
     names.0
 }
 
-impl Visit<'_> for Collector {
+impl Visit<'_> for Syntax {
+    fn visit_item_fn(&mut self, function: &ItemFn) {
+        self.within(function.sig.ident.to_string(), |it| visit::visit_item_fn(it, function));
+    }
+
+    fn visit_impl_item_fn(&mut self, function: &ImplItemFn) {
+        self.within(function.sig.ident.to_string(), |it| visit::visit_impl_item_fn(it, function));
+    }
+
+    fn visit_trait_item_fn(&mut self, function: &TraitItemFn) {
+        self.within(function.sig.ident.to_string(), |it| visit::visit_trait_item_fn(it, function));
+    }
+
     fn visit_block(&mut self, block: &Block) {
-        let number = self.blocks.len();
-        let mut siblings = Vec::new();
         for (index, statement) in block.stmts.iter().enumerate() {
-            let is_last = index + 1 == block.stmts.len();
-            let mut node = Node {
-                range: range(statement),
-                value: None,
-                needs_parentheses: false,
-                condition: None,
-                position: Some((number, index)),
-                is_let: false,
-            };
-            let mut sibling =
-                Sibling { range: range(statement), declares: Vec::new(), is_tail: false };
-            match statement {
+            let position = Some((self.blocks, index));
+            let mut node = Node { range: range(statement), position, ..Node::default() };
+            let has_semicolon = match statement {
                 Stmt::Local(local) => {
                     node.value = local.init.as_ref().map(|init| range(&init.expr));
-                    node.needs_parentheses = true;
-                    node.is_let = true;
-                    sibling.declares = declared(local);
+                    node.declares = declared(local);
+                    true
                 }
                 Stmt::Expr(expression, semicolon) => {
                     node.value = value(expression);
-                    node.needs_parentheses = semicolon.is_some()
-                        && !matches!(expression, Expr::Return(_) | Expr::Assign(_));
                     node.condition = condition(expression);
-                    sibling.is_tail = is_last && semicolon.is_none();
+                    semicolon.is_some()
                 }
                 Stmt::Macro(called) => {
                     node.value = Some(range(&called.mac));
-                    node.needs_parentheses = called.semi_token.is_some();
-                    sibling.is_tail = is_last && called.semi_token.is_none();
+                    called.semi_token.is_some()
                 }
-                Stmt::Item(_) => {}
-            }
-            self.nodes.push(node);
-            siblings.push(sibling);
+                Stmt::Item(_) => true,
+            };
+            node.is_open = !has_semicolon;
+            node.is_tail = !has_semicolon && index + 1 == block.stmts.len();
+            self.push(node);
         }
-        self.blocks.push(siblings);
+        self.blocks += 1;
         visit::visit_block(self, block);
     }
 
@@ -193,14 +186,8 @@ impl Visit<'_> for Collector {
             Pat::Guard(guarded) => Some(range(&guarded.guard)),
             _ => None,
         };
-        self.nodes.push(Node {
-            range: range(arm),
-            value: Some(range(&arm.body)),
-            needs_parentheses: false,
-            condition,
-            position: None,
-            is_let: false,
-        });
+        let value = Some(range(&arm.body));
+        self.push(Node { range: range(arm), value, condition, is_open: true, ..Node::default() });
         visit::visit_arm(self, arm);
     }
 
@@ -208,14 +195,7 @@ impl Visit<'_> for Collector {
         // The statements of a block stand for themselves.
         if !matches!(*closure.body, Expr::Block(_)) {
             let body = range(&closure.body);
-            self.nodes.push(Node {
-                range: body.clone(),
-                value: Some(body),
-                needs_parentheses: false,
-                condition: None,
-                position: None,
-                is_let: false,
-            });
+            self.push(Node { range: body.clone(), value: Some(body), ..Node::default() });
         }
         visit::visit_expr_closure(self, closure);
     }
@@ -223,14 +203,7 @@ impl Visit<'_> for Collector {
     fn visit_field_value(&mut self, field: &FieldValue) {
         // In `Self { field }` there is no expression to replace.
         let value = field.colon_token.map(|_| range(&field.expr));
-        self.nodes.push(Node {
-            range: range(field),
-            value,
-            needs_parentheses: false,
-            condition: None,
-            position: None,
-            is_let: false,
-        });
+        self.push(Node { range: range(field), value, ..Node::default() });
         visit::visit_field_value(self, field);
     }
 }
@@ -242,7 +215,7 @@ mod tests {
     /// The texts of the value and of the condition of what is planted at the first place.
     fn parts<'a>(text: &'a str, beginning: &str) -> (Option<&'a str>, Option<&'a str>) {
         let syntax = Syntax::parse(text).unwrap();
-        let node = syntax.node_at("f", beginning).unwrap();
+        let node = syntax.node_at(text, "f", beginning).unwrap();
         let text_of = |range: &Range<usize>| &text[range.clone()];
         (node.value.as_ref().map(text_of), node.condition.as_ref().map(text_of))
     }
@@ -273,19 +246,18 @@ mod tests {
 
     #[test]
     fn a_place_is_one_statement() {
-        let syntax = Syntax::parse("fn f() { g(1); // Why.\n g(2) } fn h() { g(1) }").unwrap();
-        let number = |function, code| {
-            syntax
-                .node_at(function, code)
-                .map_err(|error| error.to_string())
-                .map(|node| node.position)
+        let text = "fn f() { g(1); // Why.\n g(2) } fn h() { g(1) }";
+        let syntax = Syntax::parse(text).unwrap();
+        let position = |function, code| {
+            let node = syntax.node_at(text, function, code);
+            node.map(|node| node.position).map_err(|error| error.to_string())
         };
-        assert_eq!(number("f", "g (1"), Ok(Some((0, 0))));
-        assert_eq!(number("f", "g(1); g(2)"), Ok(Some((0, 0))));
-        assert_eq!(number("f", "g"), Err("several statements begin so".to_owned()));
-        assert_eq!(number("h", "g"), Ok(Some((1, 0))));
+        assert_eq!(position("f", "g (1"), Ok(Some((0, 0))));
+        assert_eq!(position("f", "g(1); g(2)"), Ok(Some((0, 0))));
+        assert_eq!(position("f", "g"), Err("several statements begin so".to_owned()));
+        assert_eq!(position("h", "g"), Ok(Some((1, 0))));
         let none = Err("nothing that can be changed begins so".to_owned());
-        assert_eq!(number("h", "g(2"), none);
-        assert_eq!(number("i", "g"), none);
+        assert_eq!(position("h", "g(2"), none);
+        assert_eq!(position("i", "g"), none);
     }
 }
