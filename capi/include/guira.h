@@ -390,8 +390,8 @@ guira_status guira_map_load(const char *path, guira_map **map);
 guira_status guira_expiring_load(const char *path, guira_expiring **expiring);
 
 // Loads an object from a callback, which is called until all bytes of the snapshot are there, and
-// for none after them. Memory is taken as the bytes arrive (on Linux; elsewhere the system
-// decides).
+// for none after them. The header says how much memory is allocated: forged bytes can ask for
+// 32 GiB. (On Linux, pages are written only as bytes arrive.)
 //
 // Errors: GUIRA_ERR_CALLBACK, and those of a load but for GUIRA_ERR_IO.
 guira_status guira_filter_read_from(guira_read_fn read, void *context, guira_filter **filter);

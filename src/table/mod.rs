@@ -268,7 +268,7 @@ pub(crate) use memory::Borrowed;
 pub(crate) use memory::{Buckets, GrowingBuckets, bucket_bytes, try_boxed};
 #[cfg(feature = "std")]
 pub(crate) use memory::{
-    LOADED_CHUNK, LoaderMemory, LoaderPosition, StagedBuckets, TableLoader, advise_huge_pages,
+    LOADED_CHUNK, LoaderMemory, LoaderPosition, TableLoader, advise_huge_pages,
 };
 pub use mix::mix;
 pub use payload::{Bare, Payload};

@@ -198,10 +198,7 @@ pub fn pushed<K: Kind>(bytes: &[u8], limit: usize, rng: &mut SmallRng) -> Result
 /// Pushes bytes to a loader up to a random place, and the rest to another loader, which first gets
 /// what the first one had received.
 fn handed_over<K: Kind>(bytes: &[u8], rng: &mut SmallRng) -> Result<Of<K>, LoadError> {
-    let [mut first, mut second] = [false, true].map(|at_once| {
-        let loader = loader::<K>().limit(bytes.len());
-        if at_once == rng.random::<bool>() { loader.allocate_at_once() } else { loader }
-    });
+    let [mut first, mut second] = [(); 2].map(|()| loader::<K>().limit(bytes.len()));
     let (start, rest) = bytes.split_at(rng.random_range(0..=bytes.len()));
     first.push(start)?;
     let received = received(&first);

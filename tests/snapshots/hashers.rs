@@ -31,7 +31,7 @@ fn another_hasher_is_refused() {
     // The settings can be made in any order.
     let same = [
         CuckooFilter::loader().hasher(one.clone()).limit(1 << 20).reader(&bytes[..]),
-        CuckooFilter::loader().allocate_at_once().hasher(one.clone()).bytes(&bytes),
+        CuckooFilter::loader().hasher(one.clone()).bytes(&bytes),
         {
             let mut loader = CuckooFilter::loader().limit(1 << 20).hasher(one);
             loader.push(&bytes).expect("the same hasher");

@@ -58,9 +58,8 @@ pub(crate) trait Saved: Sized {
     fn check(form: &Form) -> Result<(), LoadError>;
 
     /// Returns memory for the words of an engine, which are to arrive, or `None` if the system
-    /// refuses it. Memory of a fixed size may be taken at once. With `reserve`, an engine that
-    /// grows reserves address space.
-    fn memory(form: &Form, at_once: bool, reserve: bool) -> Option<Self::Memory>;
+    /// refuses it. With `reserve`, an engine that grows reserves address space.
+    fn memory(form: &Form, reserve: bool) -> Option<Self::Memory>;
 
     /// Returns the engine with these words, of which this many slots are occupied, or `None` if the
     /// system refuses the memory for the rest.
