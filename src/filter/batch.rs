@@ -5,8 +5,8 @@ use core::ops::ControlFlow;
 use super::InsertMask;
 use crate::{
     InsertError,
-    error::batch::{Failed, MAX_BEGUN},
-    table::{INTERLEAVED, MAX_BURST, MIN_BATCH, ShardedCounter, Source},
+    error::batch::Failed,
+    table::{MAX_BURST, MIN_BATCH, ShardedCounter, Source},
 };
 
 /// The hashes of a batch.
@@ -61,9 +61,6 @@ impl Drop for CountChange<'_> {
         self.counter.add(self.sign * self.items as i64);
     }
 }
-
-// A batch may have begun this many inserts when it must end.
-const _: () = assert!(INTERLEAVED < MAX_BEGUN);
 
 /// Inserts the items of a small batch one by one, as the outcomes are taken: whether an item was
 /// added. Passes them to `note`. For the rest see [`Failed`].

@@ -257,7 +257,7 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
     ) -> Result<usize, InsertBatchError> {
         let mut failures = Failures::default();
         let count = self.insert_unique_each(keys, added, &mut failures.adding());
-        failures.check_unique(count, keys.len())
+        failures.check(count, keys.len())
     }
 
     /// As `insert_unique_batch`, for the C interface.

@@ -256,8 +256,7 @@ pub(crate) use expiry::MAX_STAMPS;
 pub use expiry::{Aged, Clock, ClockAndSweep, ClockState, Generations, SweepState, TimeSource};
 pub(crate) use expiry::{MAX_LAG, MAX_READING, stamp_bits};
 pub use fixed::{
-    Addressing, FixedSpace, FixedTable, INTERLEAVED, KeyProbe, MAX_BUCKETS, Move, Pair,
-    PendingInserts,
+    Addressing, FixedSpace, FixedTable, KeyProbe, MAX_BUCKETS, Move, Pair, PendingInserts,
 };
 pub(crate) use fixed::{SingleLookup, table_bytes};
 pub use kernel::Kernel;

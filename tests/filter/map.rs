@@ -120,7 +120,7 @@ fn values_that_do_not_fit_are_reported<G: Subject>() {
             let error = map.insert_batch(&keys, &values).expect_err("one does not fit");
             assert!(error.failures().eq([(len / 2, InsertError::ValueTooLarge)]));
             assert_eq!((error.added(), error.tried()), (len - 1, len));
-            assert!(error.to_string().contains(" inserted (value too large: 1): "), "{error}");
+            assert!(error.to_string().contains(" inserted, value too large: 1; "), "{error}");
             assert_eq!(map.len(), len);
             assert_eq!(map.remove_batch(&keys, &values, &mut vec![true; len]), len - 1);
         }
@@ -129,7 +129,7 @@ fn values_that_do_not_fit_are_reported<G: Subject>() {
     let map = Filter::<Map, G>::with_capacity(100);
     while map.insert(&1, 1).is_ok() {}
     let error = map.insert_batch(&[1], &[1]).expect_err("too many");
-    let expected = "1 of the batch's 1 items could not be inserted (too many copies: 1): \
+    let expected = "1 of a batch's first 1 items could not be inserted, too many copies: 1; \
                     `failures` lists them";
     assert_eq!(error.to_string(), expected);
 }
