@@ -92,7 +92,10 @@
 // into a growing object that takes memory to grow. If memory is refused, they return
 // GUIRA_ERR_NO_MEMORY: nothing is created, and an item for which there is no room is not inserted.
 // (A set takes memory before it is full. While that is refused, it goes on to fill the room that it
-// has.) guira_view_verify allocates 8 bytes for each 64 KiB. All other functions allocate nothing. (For paths of more than 380 bytes, and for symbolic
+// has.) A `_batch` of inserts takes memory to list what it refuses. If that is refused, it ends,
+// with GUIRA_ERR_NO_MEMORY, and `refused` is true for every item from the first one that could not
+// be listed, though some of these may be inserted. guira_view_verify allocates 8 bytes for each
+// 64 KiB. All other functions allocate nothing. (For paths of more than 380 bytes, and for symbolic
 // links, the standard library of Rust allocates, and ends the process if memory is refused.)
 //
 // Environment

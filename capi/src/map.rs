@@ -11,7 +11,7 @@ use crate::{
     object::{Kind, Object},
     params::{Params, unused},
     pointer::{In, Optional, Out, Ref, Shared},
-    refusals::{Refusals, flags},
+    refusals::Refusals,
     status::Status,
 };
 
@@ -29,6 +29,9 @@ impl Kind for kind::Map {
         info.value_bits = map.value_bits();
     }
 }
+
+/// Values that a batch of lookups gets at a time, in 4 KiB of the stack.
+const VALUES: usize = 1024;
 
 export! { map:
     fn insert(map: Shared<Map>, hash: u64, value: u16) {
@@ -105,8 +108,16 @@ export! { map:
         let (map, hashes) = (map.get()?, hashes.hashes(stride, n)?);
         let (place, values, found) = (count.place()?, values.slice(n)?, found.slice(n)?);
         let count = hashes.sum(|part, hashes| {
-            let (values, found) = (&mut values[part.clone()], &mut found[part]);
-            either!(map, map => map.get_batch_into(hashes, values, found))
+            let mut answers = values[part.clone()].iter_mut().zip(&mut found[part]);
+            let mut sum = 0;
+            for hashes in hashes.chunks(VALUES) {
+                let mut got = [None; VALUES];
+                sum += either!(map, map => map.get_batch(hashes, &mut got[..hashes.len()]));
+                for (got, (value, found)) in got[..hashes.len()].iter().zip(&mut answers) {
+                    (*value, *found) = (got.unwrap_or(0), got.is_some());
+                }
+            }
+            sum
         });
         place.map(|place| place.write(count));
     }
@@ -126,10 +137,10 @@ export! { map:
         if values.iter().any(|&value| u32::from(value) >> bits != 0) {
             return Err(Status::ErrValueTooLarge);
         }
-        let mut refusals = Refusals::new(flags(refused));
+        let mut refusals = Refusals::new(refused);
         let count = hashes.sum(|part, hashes| {
-            let (values, failed) = (&values[part.clone()], refusals.at(part.start));
-            either!(map, map => map.insert_batch_with(hashes, values, failed))
+            let outcome = either!(map, map => map.insert_batch(hashes, &values[part.clone()]));
+            outcome.map_or_else(|error| refusals.add(part, &error), |()| hashes.len())
         });
         place.map(|place| place.write(count));
         refusals.outcome()?;

@@ -83,17 +83,6 @@ pub(super) fn insert_singly(
     }
 }
 
-/// Passes failures on, for the C interface, which writes them to arrays of the caller. A batch
-/// whose failures take no memory does not end early.
-pub(super) fn pass_on(
-    mut failed: impl FnMut(usize, InsertError),
-) -> impl FnMut(usize, InsertError) -> ControlFlow<()> {
-    move |position, error| {
-        failed(position, error);
-        ControlFlow::Continue(())
-    }
-}
-
 /// Inserts each item of a burst if it is absent, in order. `insert` writes which items were added,
 /// and passes on those that failed.
 #[track_caller]
@@ -104,7 +93,10 @@ pub(super) fn unique_burst(
     check_burst(items);
     let (mut added, mut refused) = ([false; MAX_BURST], 0_u64);
     let added = &mut added[..items];
-    insert(added, &mut pass_on(|position, _| refused |= 1_u64 << position));
+    insert(added, &mut |position, _| {
+        refused |= 1_u64 << position;
+        ControlFlow::Continue(())
+    });
     InsertMask { added: mask(added), refused }
 }
 

@@ -267,7 +267,6 @@ fn maps_panic_at_the_line_of_the_caller<G: Growth>() {
         &[
             here!(map.insert_batch(&three, &[1; 4])),
             here!(map.remove_batch(&three, &[1; 4], &mut [false; 3])),
-            here!(map.get_batch_into(&three, &mut [1; 4], &mut [false; 3])),
             here!(map.get_mask(&three, &mut [1; 4])),
         ],
     );
@@ -276,7 +275,6 @@ fn maps_panic_at_the_line_of_the_caller<G: Growth>() {
         &[
             here!(map.remove_batch(&three, &[1; 3], &mut [false; 4])),
             here!(map.get_batch(&three, &mut [None; 4])),
-            here!(map.get_batch_into(&three, &mut [1; 3], &mut [false; 4])),
             here!(map.contains_batch(&three, &mut [false; 4])),
         ],
     );
