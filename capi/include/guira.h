@@ -614,12 +614,6 @@ guira_status guira_expiring_insert_for(guira_expiring *expiring, uint64_t hash,
 guira_status guira_expiring_insert_unique(guira_expiring *expiring, uint64_t hash, bool *inserted,
                                           uint64_t *generation);
 
-// Inserts an item, also if the set is full and cannot grow: then it replaces the oldest item in the
-// two buckets. In a set on which this is called, items may be forgotten early, and nobody may
-// remove anything. `*evicted`, which may be null, becomes whether an item was replaced that had not
-// expired. An item that is present gets one more copy, so refresh it first.
-guira_status guira_expiring_insert_evicting(guira_expiring *expiring, uint64_t hash, bool *evicted);
-
 // Makes an item as young as if it were inserted now, if it is found; if `*found` becomes false,
 // insert it. Nobody may remove an item that is refreshed: it is left to expire. Takes a lock.
 guira_status guira_expiring_refresh(guira_expiring *expiring, uint64_t hash, bool *found);

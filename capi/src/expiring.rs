@@ -84,12 +84,6 @@ export! { expiring:
         generation.map(|place| place.write(new.unwrap_or(0)));
     }
 
-    fn insert_evicting(expiring: Shared<Expiring>, hash: u64, evicted: Optional<bool>) {
-        let (expiring, place) = (expiring.get()?, evicted.place()?);
-        let evicted = either!(expiring, set => set.insert_evicting(&Hashed(hash)));
-        place.map(|place| place.write(evicted));
-    }
-
     fn refresh(expiring: Shared<Expiring>, hash: u64, found: Out<bool>) {
         let (expiring, place) = (expiring.get()?, found.place()?);
         place.write(either!(expiring, set => set.refresh(&Hashed(hash))));

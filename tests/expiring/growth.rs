@@ -137,45 +137,6 @@ fn what_has_not_expired_stays_when_it_shrinks() {
     }
 }
 
-/// At the limit, the oldest items in reach go.
-#[test]
-fn at_its_largest_size_it_evicts_the_oldest() {
-    for window in [1, 5, 13] {
-        let most = scaled(10_000, 100_000);
-        let new = builder::<Growing>(1, window).max_capacity(most);
-        let filter = new.build().expect("a small filter");
-        let (mut generations, mut key) = (Vec::new(), 0);
-        let mut inserted = 0;
-        for _ in 0..=window {
-            // Twice as many as fit, in all generations.
-            let each = 2 * most / (window as usize + 1);
-            let replaced = (0..each).filter(|_| {
-                key += 1;
-                filter.insert_evicting(&key)
-            });
-            let replaced = replaced.count();
-            inserted += each - replaced;
-            generations.push((key - each as u64 + 1, key));
-            assert!(filter.contains(&key));
-            // An eviction may take a slot that belongs to no item.
-            assert!(filter.len().abs_diff(inserted) <= filter.len() / 100, "{filter:?}");
-            filter.advance();
-        }
-        let shares: Vec<f64> = generations
-            .iter()
-            .map(|&(first, last)| {
-                let found = (first..=last).filter(|key| filter.contains(key)).count();
-                found as f64 / (last - first + 1) as f64
-            })
-            .collect();
-        println!("window {window}: {shares:.2?} of the generations are found");
-        assert!(shares.iter().skip(1).is_sorted(), "{shares:.2?}");
-        assert!(*shares.last().expect("one") > 0.75, "{shares:.2?}");
-        (0..=window).for_each(|_| _ = filter.advance());
-        assert_eq!(filter.len(), 0);
-    }
-}
-
 /// There are an old item, an alias of it that slots distinguish in a larger table, and a twin of
 /// that alias which they do not. After the refresh of the twin has taken the slot of the alias, the
 /// slot of the old item is the only one with the stamp that both had. A removal of the alias leaves

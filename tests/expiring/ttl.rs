@@ -66,7 +66,7 @@ fn insert<G: Subject>(filter: &Filter<Expiring, G>, key: u64, call: u32) -> bool
     match call {
         0 => filter.insert(&key).is_ok(),
         1 => filter.insert_unique(&key).expect("room").is_new(),
-        2 => !filter.insert_evicting(&key),
+        2 => filter.insert_unique_for(&key, filter.window()).expect("room").is_new(),
         3 => filter.insert_batch([key]).is_ok(),
         4 => filter.insert_unique_mask(&[key]).added == 1,
         5 => filter.insert_batch(batch).is_ok(),

@@ -241,7 +241,6 @@ fn most_calls_allocate_nothing() {
             check("inserts of what expires", || {
                 more().for_each(|key| _ = seen.insert_unique(&key));
                 more().for_each(|key| _ = seen.insert_for(&key, 1));
-                more().for_each(|key| _ = seen.insert_evicting(&key));
                 let _ = seen.insert_unique_mask(few);
             });
             check("refreshes", || {

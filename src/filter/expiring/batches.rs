@@ -51,7 +51,7 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// Each item is inserted as by [`insert_unique`](Self::insert_unique), in their order, and each
     /// in the generation that is current then. Their generations are not returned, so nobody may
     /// remove them. An item that occurs twice in the batch is added once, unless it expires, or is
-    /// cleared or evicted, during the call. If the hashing of an item panics, some of the items
+    /// cleared, during the call. If the hashing of an item panics, some of the items
     /// before it may not have been tried: `added` tells which were added.
     ///
     /// # Errors

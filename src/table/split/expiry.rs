@@ -33,9 +33,8 @@
 //! sweep will count them as gone. This happens once all stripes have been passed, so that no split
 //! adds more of them, and before the next sweep of all buckets begins.
 //!
-//! The number of items that follows is exact, with three exceptions until the slots in question
-//! expire: an eviction may replace a ghost, a refresh may restamp one, and items that share a slot
-//! after a refresh count once.
+//! The number of items that follows is exact, with two exceptions until the slots in question
+//! expire: a refresh may restamp a ghost, and items that share a slot after a refresh count once.
 
 use super::{GrowingTable, Item, Payload};
 use crate::{

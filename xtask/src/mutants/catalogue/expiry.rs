@@ -13,10 +13,6 @@ const OTHER_LOCK: Change = Instead("self.stripes.under_another_lock(self.stripe:
 /// A step that was to clear a slot does not notice that a sweep has taken it.
 const IGNORES_SWEEP: Change = Condition("$ | true");
 
-/// Why an eviction without the right lock survives.
-const TWO_BUMPS: &str = "a move tolerates that its original goes. Two bumps can become one, which \
-                         only a lookup beside two writers could see";
-
 /// Mutants of steps that are written for one table.
 pub(super) const FAULTS: &[Fault] = &[
     // Lookups.
@@ -157,38 +153,6 @@ const OF_BOTH: &[Fault] = &[
         "age-remove-ignores-change",
         "a slot that is gone counts as removed",
         Condition("$ | true"),
-    ),
-    // `insert_evicting`.
-    fault("evict-no-lock", "`insert_evicting` takes no lock", During("lock-skipped"))
-        .survives(TWO_BUMPS),
-    fault(
-        "evict-wrong-lock",
-        "`insert_evicting` takes the lock of another stripe than the victim's",
-        Instead(
-            "self.stripes.under_another_lock(
-                 self.space.stripe_of_slot(&self.stripes, words[place], victim),
-             )",
-        ),
-    )
-    .survives(TWO_BUMPS),
-    fault(
-        "evict-early-choice",
-        "an eviction chooses its victim by a generation that it read without the lock",
-        Condition("false"),
-    ),
-    fault(
-        "evict-despite-room",
-        "an eviction replaces an item although there is room by now",
-        Condition("false"),
-    ),
-    fault("evict-no-bump", "an eviction does not bump the version", Delete),
-    fault("evict-ignores-sweep", "a slot that was swept counts as evicted", IGNORES_SWEEP),
-    fault("evict-relaxed", "an eviction stores the item by Relaxed", Weaken(Release)),
-    fault("evict-uncounted", "an eviction does not count the stamps", Delete),
-    fault(
-        "evict-reports-nothing",
-        "an eviction reports that it replaced nothing",
-        Instead("(now, false)"),
     ),
     // Sweeps.
     fault("sweep-no-lock", "a sweep takes no lock", During("lock-skipped")),
