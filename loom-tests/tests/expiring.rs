@@ -7,7 +7,7 @@ use std::{
 };
 
 use guira::{
-    ExpiringFilter, FilterBuilder, Hashed, Layout,
+    ExpiringFilter, FilterBuilder, Layout,
     kind::{Expiring, Fixed},
 };
 use guira_loom_tests::{check, spawn, spawn_deep};

@@ -5,9 +5,9 @@
 use guira::raw::{Clock as _, Item};
 use guira_loom_tests::{
     check, spawn,
-    splits::{S, differing, forgetful, item, leaving, staying},
+    splits::{S, differing, forgetful, item, leaving},
     splits_expiry::{
-        Aging, START, WINDOW, aging, assert_ends, put, relocate, split_first, with_load,
+        Aging, START, WINDOW, aging, assert_ends, put, split_first, with_load,
     },
 };
 use loom::sync::Arc;
@@ -114,13 +114,4 @@ fn removal_beside_a_newer_slot_and_a_split() {
         seen.note("done");
         assert_ends(&table);
     });
-}
-
-/// Returns a table of one bucket, which cannot be split, and items of it: two of the stripe 0, and
-/// two of the stripe 1.
-fn one_bucket() -> (Arc<Aging>, [Item; 4]) {
-    let table = with_load(1, 1, 256);
-    let items = [(0, 0), (0, 1), (1, 0), (1, 1)]
-        .map(|(stripe, nth)| item(&table, stripe, [0; 2], [0; 2], nth));
-    (table, items)
 }

@@ -33,6 +33,7 @@ pub(crate) use system::Buckets;
 
 /// Size of a huge page on x86-64 and aarch64. Tables of this size and larger that request huge
 /// pages are aligned to it.
+#[cfg(not(any(loom, shuttle)))]
 const HUGE_PAGE: usize = 2 << 20;
 
 impl Buckets {
