@@ -112,7 +112,7 @@
 //!
 //! # Saving, cloning, clearing
 //!
-//! [`save`](Filter::save), [`to_bytes`](Filter::to_bytes), [`snapshot`](Filter::snapshot), and
+//! [`save`](Filter::save), [`to_bytes`](Filter::to_bytes), and
 //! [`clone`](Filter::try_clone) copy a filter while other threads read and write it. The copy holds
 //! every item that was present throughout the call. A [`Loader`] takes bytes, a reader, a file, or
 //! chunks that are pushed to it, and refuses a damaged snapshot. A [`View`] looks up items in a
@@ -208,12 +208,12 @@ pub mod raw {
 pub use bucket::Layout;
 pub use error::{BuildError, InsertBatchError, InsertError, MergeError};
 pub use filter::{
-    Contains, CuckooFilter, CuckooMap, ExpiringFilter, Filter, FilterBuilder, FromSeed,
+    Contains, CuckooFilter, CuckooMap, ExpiringFilter, Filter, FilterBuilder,
     GrowingExpiringFilter, GrowingFilter, GrowingMap, Hashed, InsertMask, Insertion, Key, Life,
     StableHashBuilder, StableHasher, Values, kind,
 };
 #[cfg(feature = "std")]
-pub use filter::{Dump, LoadError, Loader, Snapshot, View};
+pub use filter::{Dump, LoadError, Loader, View};
 #[cfg(feature = "stats")]
 pub use table::Stats;
 pub use table::split::Shrinking;

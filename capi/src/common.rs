@@ -1,9 +1,6 @@
 //! The functions that several types have.
 
-use core::{
-    ffi::{c_char, c_void},
-    hash::BuildHasher,
-};
+use core::ffi::{c_char, c_void};
 
 use guira_rs::{
     Hashed,
@@ -82,8 +79,8 @@ macro_rules! common {
 
                 fn hash(object: Ref<This>, key: In<u8>, len: usize, hash: Out<u64>) {
                     let (object, place) = (object.get()?, hash.place()?);
-                    let hasher = either!(object, filter => filter.hasher());
-                    place.write(hasher.hash_one(key.key(len)?));
+                    let key = key.key(len)?;
+                    place.write(either!(object, filter => filter.hash_key(key)).0);
                 }
 
                 fn hash_batch(
@@ -95,9 +92,10 @@ macro_rules! common {
                     hashes: Out<u64>,
                     hashes_stride: usize,
                 ) {
-                    let hasher = either!(object.get()?, filter => filter.hasher());
-                    let keys = keys.keys(stride, n, len)?;
-                    hashes.scatter(hashes_stride, n, keys.map(|key| hasher.hash_one(key)))?;
+                    let (object, keys) = (object.get()?, keys.keys(stride, n, len)?);
+                    either!(object, filter => {
+                        hashes.scatter(hashes_stride, n, keys.map(|key| filter.hash_key(key).0))
+                    })?;
                 }
 
                 fn contains(object: Ref<This>, hash: u64, found: Out<bool>) {
@@ -143,8 +141,10 @@ macro_rules! common {
                     let Object::Growing(filter) = object.get_mut()? else {
                         return Err(Status::ErrNotGrowing);
                     };
-                    let bytes = filter.shrink_to_fit() as u64;
-                    place.map(|place| place.write(bytes));
+                    let before = filter.size_in_bytes();
+                    filter.shrink_step(u64::MAX);
+                    let bytes = before - filter.size_in_bytes();
+                    place.map(|place| place.write(bytes as u64));
                 }
             }
         }

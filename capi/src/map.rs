@@ -1,7 +1,7 @@
 //! Maps: what only they have.
 
 use guira_rs::{
-    Filter, FilterBuilder, Hashed,
+    Filter, FilterBuilder, Hashed, Insertion,
     kind::{self, Growth},
 };
 
@@ -26,7 +26,7 @@ impl Kind for kind::Map {
     }
 
     fn describe<G: Growth>(map: &Filter<Self, G>, info: &mut Info) {
-        info.value_bits = map.value_bits();
+        info.value_bits = map.layout().value_bits();
     }
 }
 
@@ -46,9 +46,17 @@ export! { map:
         present: Optional<u16>,
     ) {
         let (map, inserted, present) = (map.get()?, inserted.place()?, present.place()?);
-        let found = either!(map, map => map.insert_unique(&Hashed(hash), value))?.found();
-        inserted.write(found.is_none());
-        present.map(|place| place.write(found.unwrap_or(value)));
+        let value = match either!(map, map => map.insert_unique(&Hashed(hash), value))? {
+            Insertion::New(()) => {
+                inserted.write(true);
+                value
+            }
+            Insertion::Found(found) => {
+                inserted.write(false);
+                found
+            }
+        };
+        present.map(|place| place.write(value));
     }
 
     fn get(map: Ref<Map>, hash: u64, value: Out<u16>, found: Out<bool>) {
@@ -133,7 +141,7 @@ export! { map:
     ) {
         let (map, hashes, values) = (map.get()?, hashes.hashes(stride, n)?, values.slice(n)?);
         let (place, refused) = (count.place()?, refused.slice(n)?);
-        let bits = either!(map, map => map.value_bits());
+        let bits = either!(map, map => map.layout().value_bits());
         if values.iter().any(|&value| u32::from(value) >> bits != 0) {
             return Err(Status::ErrValueTooLarge);
         }

@@ -5,12 +5,9 @@
 use guira::raw::{Clock as _, Item};
 use guira_loom_tests::{
     check, spawn,
-    splits::{S, differing, forgetful, item, leaving},
-    splits_expiry::{
-        Aging, START, WINDOW, aging, assert_ends, put, split_first, with_load,
-    },
+    splits::{S, differing, forgetful, leaving},
+    splits_expiry::{Aging, START, WINDOW, aging, assert_ends, put, split_first},
 };
-use loom::sync::Arc;
 
 /// Puts a slot of this generation into bucket 0 that knows one bit of an item, and another one into
 /// bucket 1 that knows six. Returns the item, and another one that matches the first slot alone.

@@ -58,7 +58,7 @@ pub type CuckooFilter<S = StableHashBuilder> = Filter<Set, Fixed, S>;
 /// there may be more than 100 million items.
 ///
 /// Removals make room for later inserts, and release no memory:
-/// [`shrink_to_fit`](Filter::shrink_to_fit) does.
+/// [`shrink_step`](Filter::shrink_step) does.
 ///
 /// # What it costs
 ///

@@ -30,7 +30,7 @@ fn the_builder_chooses_the_smallest_layout() {
             match builder.build() {
                 Ok(map) => {
                     assert_eq!(Some(&map.layout()), meeting.first(), "{bits}, {target}");
-                    assert_eq!(map.value_bits(), bits);
+                    assert_eq!(map.layout().value_bits(), bits);
                     assert!(map.false_positive_rate() <= target);
                 }
                 Err(error) => {
@@ -70,12 +70,12 @@ fn a_value_takes_its_bits_and_no_more() {
 #[test]
 fn the_defaults_are_8_bits_at_a_fifth_of_a_percent() {
     let map = CuckooMap::with_capacity(1_000);
-    assert_eq!((map.value_bits(), map.layout()), (8, Layout::with_values(3, 8).unwrap()));
+    assert_eq!((map.layout().value_bits(), map.layout()), (8, Layout::with_values(3, 8).unwrap()));
     assert!(map.false_positive_rate() < 0.002);
     // A layout sets the bits of its values.
     let layout = Layout::with_values(2, 13).unwrap();
     let map = CuckooMap::builder().capacity(1_000).layout(layout).build().unwrap();
-    assert_eq!((map.value_bits(), map.layout()), (13, layout));
+    assert_eq!((map.layout().value_bits(), map.layout()), (13, layout));
 }
 
 #[test]

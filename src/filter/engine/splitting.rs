@@ -107,10 +107,6 @@ for_each_payload! { P:
             rate(self.layout, doublings(first, self.table.buckets()))
         }
 
-        fn target(&self) -> f64 {
-            self.target
-        }
-
         fn next_growth(&self) -> Option<usize> {
             self.table.next_growth()
         }

@@ -25,7 +25,7 @@ pub use life::Life;
 /// use std::time::Duration;
 ///
 /// let builder = guira::ExpiringFilter::builder().ttl(Duration::from_secs(600));
-/// let seen = builder.inserts_per_second(500).build().unwrap();
+/// let seen = builder.capacity(500 * 800).build().unwrap();
 /// assert!(seen.insert_unique("nonce 17").unwrap().is_new());
 /// assert!(!seen.insert_unique("nonce 17").unwrap().is_new()); // a replay, for ten minutes
 /// // A test does not wait for them:
@@ -137,7 +137,7 @@ pub type ExpiringFilter<S = StableHashBuilder> = Filter<Expiring, Fixed, S>;
 /// Use it if you do not know how many items will come within a window. It grows to what the busiest
 /// time needs, as a [`GrowingFilter`](crate::GrowingFilter#growth) does. An insert sweeps what has
 /// expired before it splits buckets. So a filter to which as many items come in each generation as
-/// expire keeps its size. After a peak, [`shrink_to_fit`](Filter::shrink_to_fit) releases memory.
+/// expire keeps its size. After a peak, [`shrink_step`](Filter::shrink_step) releases memory.
 ///
 /// ```
 /// let seen = guira::GrowingExpiringFilter::builder().window(5).build().unwrap();

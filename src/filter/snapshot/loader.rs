@@ -14,7 +14,7 @@ use super::{
     receive::{Checkpoint, Memory, Piece, Progress, ReadNext, Terms},
 };
 use crate::{
-    Filter, FromSeed, StableHashBuilder,
+    Filter, StableHashBuilder,
     filter::builder::HasherSource,
     kind::{Contents, Growing, Growth},
     table::TableLoader,
@@ -72,7 +72,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
     /// forgets them.
     ///
     /// ```
-    /// use guira::{CuckooFilter, FromSeed, StableHashBuilder};
+    /// use guira::{CuckooFilter, StableHashBuilder};
     ///
     /// let hasher = StableHashBuilder::from_seed(7);
     /// let builder = CuckooFilter::builder().capacity(1_000).hasher(hasher.clone());
@@ -82,23 +82,6 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
     /// ```
     pub fn hasher<S2: BuildHasher>(self, hasher: S2) -> Loader<C, G, S2> {
         Loader::with(self.terms, HasherSource::Given(hasher))
-    }
-
-    /// Sets the type of the hasher, which is made from the seed in the snapshot: see
-    /// [`FilterBuilder::seeded_hasher`](crate::FilterBuilder::seeded_hasher). Call this before any
-    /// bytes are pushed: it forgets them.
-    ///
-    /// ```
-    /// use std::hash::{BuildHasherDefault, DefaultHasher};
-    ///
-    /// use guira::GrowingFilter;
-    ///
-    /// let filter = GrowingFilter::<BuildHasherDefault<DefaultHasher>>::default();
-    /// let loader = GrowingFilter::loader().seeded_hasher::<BuildHasherDefault<DefaultHasher>>();
-    /// assert!(loader.bytes(&filter.to_bytes()).is_ok());
-    /// ```
-    pub fn seeded_hasher<S2: FromSeed>(self) -> Loader<C, G, S2> {
-        Loader::with(self.terms, HasherSource::Seeded(S2::from_seed))
     }
 
     /// Sets the largest number of bytes that the buckets may take. It is compared with the header
@@ -131,7 +114,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
     /// assert!(guira::CuckooFilter::loader().bytes(&bytes).unwrap().is_empty());
     /// ```
     pub fn bytes(mut self, mut bytes: &[u8]) -> Result<Filter<C, G, S>, LoadError> {
-        let len = self.received() + bytes.len() as u64;
+        let len = self.progress.received + bytes.len() as u64;
         self.terms = Terms { len: Some(len), ..self.terms };
         self.receive_all(&mut |buffer| bytes.read(buffer))?;
         match bytes.len() as u64 {
@@ -225,18 +208,6 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
         }
         attempt.succeed();
         Ok(())
-    }
-
-    /// Returns the number of bytes that have arrived.
-    ///
-    /// ```
-    /// let mut loader = guira::CuckooFilter::loader().limit(1 << 20);
-    /// loader.push(b"guira").unwrap();
-    /// assert_eq!(loader.received(), 5);
-    /// ```
-    #[must_use]
-    pub fn received(&self) -> u64 {
-        self.progress.received
     }
 
     /// Returns whether all bytes of the snapshot have been pushed, so that [`finish`](Self::finish)

@@ -33,7 +33,7 @@ use crate::{
 pub use dump::Dump;
 pub(super) use encode::Words;
 pub use error::LoadError;
-pub use frozen::Snapshot;
+use frozen::Snapshot;
 use header::Header;
 pub(super) use header::{Form, field};
 pub use loader::Loader;
@@ -152,23 +152,8 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
         Ok(bytes)
     }
 
-    /// Returns a frozen copy of the filter, whose bytes can be read in order or from any offset:
-    /// those that [`write_to`](Self::write_to) would have written.
-    ///
-    /// Acquires all stripes while the buckets are copied, as `write_to` does, and no lock later.
-    /// The copy takes as much memory as the buckets, and one byte in 8192 for checksums.
-    ///
-    /// # Errors
-    /// [`BuildError::OutOfMemory`] if the system refuses the memory.
-    ///
-    /// ```
-    /// let filter = guira::GrowingFilter::with_capacity(1_000);
-    /// filter.insert("tyto alba").unwrap();
-    /// let snapshot = filter.snapshot().unwrap();
-    /// filter.clear();
-    /// assert!(guira::GrowingFilter::loader().reader(snapshot).unwrap().contains("tyto alba"));
-    /// ```
-    pub fn snapshot(&self) -> Result<Snapshot, BuildError> {
+    /// Returns a frozen copy of the filter.
+    fn snapshot(&self) -> Result<Snapshot, BuildError> {
         // First, since it runs the user's code: nothing is locked yet.
         let hasher_check = hasher_check(&self.hasher);
         let copied = self.engine.copy_words();

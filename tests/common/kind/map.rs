@@ -65,8 +65,10 @@ impl<G: Subject> Kind for (Map, G) {
         key: &Q,
         want: u16,
     ) -> Result<Insertion<u16, Option<u16>>, InsertError> {
-        let found = filter.insert_unique(key, want)?.found();
-        Ok(found.map_or(Insertion::New(want), |found| Insertion::Found(Some(found))))
+        Ok(match filter.insert_unique(key, want)? {
+            Insertion::New(()) => Insertion::New(want),
+            Insertion::Found(found) => Insertion::Found(Some(found)),
+        })
     }
 
     fn insert_batch<Q: Key + Copy, S: BuildHasher>(

@@ -20,7 +20,7 @@ use std::{
 };
 
 use anyhow::Result;
-use guira::{CuckooFilter, ExpiringFilter, FromSeed, StableHashBuilder};
+use guira::{CuckooFilter, ExpiringFilter, StableHashBuilder};
 use quick_cache::{Lifecycle, UnitWeighter, sync::Cache, sync::GuardResult};
 use recipes::{Checks, at_once};
 

@@ -83,7 +83,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
     /// ```
     /// use guira::{GrowingFilter, LoadError};
     ///
-    /// let bytes = GrowingFilter::new().to_bytes();
+    /// let bytes = GrowingFilter::with_capacity(1_000).to_bytes();
     /// let view = GrowingFilter::loader().view(&bytes)?;
     /// assert!(!view.contains("tyto alba"));
     /// assert!(matches!(GrowingFilter::loader().view(&bytes[1..]), Err(LoadError::Unaligned)));
@@ -150,25 +150,6 @@ impl<'a, C: Contents, G: Growth, S: BuildHasher> View<'a, C, G, S> {
             return Err(LoadError::InvalidBuckets);
         }
         Ok(())
-    }
-
-    /// Loads the filter, which can be changed: see [`Loader::bytes`]. Its generation is that of the
-    /// save, also if the view is one of a later time.
-    ///
-    /// # Errors
-    /// As [`Loader::bytes`].
-    ///
-    /// ```
-    /// let bytes = guira::CuckooFilter::with_capacity(1_000).to_bytes();
-    /// let filter = guira::CuckooFilter::loader().view(&bytes)?.to_filter()?;
-    /// assert!(filter.insert("tyto alba").is_ok());
-    /// # Ok::<(), guira::LoadError>(())
-    /// ```
-    pub fn to_filter(&self) -> Result<Filter<C, G, S>, LoadError>
-    where
-        S: Clone,
-    {
-        Loader::new().hasher(self.filter.hasher.clone()).bytes(self.bytes)
     }
 }
 
