@@ -46,7 +46,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn save(&self, path: impl AsRef<Path>) -> io::Result<()> {
-        let snapshot = self.snapshot().map_err(|_| io::ErrorKind::OutOfMemory)?;
+        let snapshot = self.snapshot()?;
         let path = path.as_ref();
         if path.is_symlink() {
             return replace(&fs::canonicalize(path)?, &snapshot);

@@ -26,10 +26,7 @@ use super::{
 };
 #[cfg(guira_in_place)]
 use crate::table::Borrowed;
-use crate::{
-    BuildError,
-    table::{LoaderMemory, advise_huge_pages},
-};
+use crate::table::{LoaderMemory, advise_huge_pages};
 pub use dump::Dump;
 pub(super) use encode::Words;
 pub use error::LoadError;
@@ -124,7 +121,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn write_to(&self, writer: impl Write) -> io::Result<()> {
-        self.snapshot().map_err(|_| io::ErrorKind::OutOfMemory)?.write(writer)
+        self.snapshot()?.write(writer)
     }
 
     /// Returns a snapshot of the filter as bytes: see [`write_to`](Self::write_to).
@@ -144,7 +141,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
 
     /// As [`to_bytes`](Self::to_bytes). Fails with `OutOfMemory`.
     fn try_to_bytes(&self) -> io::Result<Vec<u8>> {
-        let snapshot = self.snapshot().map_err(|_| io::ErrorKind::OutOfMemory)?;
+        let snapshot = self.snapshot()?;
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(snapshot.len() as usize)?;
         advise_huge_pages(bytes.spare_capacity_mut());
@@ -152,14 +149,12 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
         Ok(bytes)
     }
 
-    /// Returns a frozen copy of the filter.
-    fn snapshot(&self) -> Result<Snapshot, BuildError> {
+    /// Returns a frozen copy of the filter. Fails with `OutOfMemory`.
+    fn snapshot(&self) -> io::Result<Snapshot> {
         // First, since it runs the user's code: nothing is locked yet.
         let hasher_check = hasher_check(&self.hasher);
-        let copied = self.engine.copy_words();
-        let snapshot = copied
-            .and_then(|(form, words)| Snapshot::new(self.header(hasher_check, form), words).ok());
-        snapshot.ok_or_else(|| self.engine.out_of_memory())
+        let (form, words) = self.engine.copy_words().ok_or(io::ErrorKind::OutOfMemory)?;
+        Snapshot::new(self.header(hasher_check, form), words)
     }
 
     /// The header, without the number of occupied slots.
