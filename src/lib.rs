@@ -49,8 +49,8 @@
 //!   of keys and of values.) **`*_mask`** takes up to 64 keys, and answers in the bits of a `u64`,
 //!   or of two if there are two kinds of answers. Both overlap the cache misses of their keys.
 //! - **Errors.** What can fail for lack of room or memory returns a `Result`. `with_capacity`,
-//!   `new`, `default`, `clone` and `to_bytes` panic if the system refuses memory, as `Vec` does;
-//!   batches, if their slices differ in length.
+//!   `default`, `clone` and `to_bytes` panic if the system refuses memory, as `Vec` does; batches,
+//!   if their slices differ in length.
 //! - There is no [`FromIterator`] and no [`Extend`], because an insert can fail and these traits
 //!   cannot return an error.
 //!
@@ -112,14 +112,13 @@
 //!
 //! # Saving, cloning, clearing
 //!
-//! [`save`](Filter::save), [`to_bytes`](Filter::to_bytes), [`snapshot`](Filter::snapshot), and
-//! [`clone`](Filter::try_clone) copy a filter while other threads read and write it. The copy holds
-//! every item that was present throughout the call. A [`Loader`] takes bytes, a reader, a file, or
-//! chunks that are pushed to it, and refuses a damaged snapshot. A [`View`] looks up items in a
-//! snapshot without loading it, for example in a mapped file. [`clear`](Filter::clear) removes
-//! all items. Saving needs the feature `std`. The [snapshot format](docs::snapshots) and the
-//! results of the default hasher are the same in every release and on every platform.
-//! [`docs::saving`] is a guide to files and async code.
+//! [`save`](Filter::save), [`to_bytes`](Filter::to_bytes), and [`clone`](Filter::try_clone) copy a
+//! filter while other threads read and write it. The copy holds every item that was present
+//! throughout the call. A [`Loader`] takes bytes, a reader, a file, or chunks that are pushed to it,
+//! and refuses a damaged snapshot. A [`View`] looks up items in a snapshot without loading it, for
+//! example in a mapped file. [`clear`](Filter::clear) removes all items. Saving needs the feature
+//! `std`. The [snapshot format](docs::snapshots) and the results of the default hasher are the same
+//! in every release and on every platform. [`docs::saving`] is a guide to files and async code.
 //!
 //! # Features
 //!
@@ -210,12 +209,12 @@ pub mod raw {
 pub use bucket::Layout;
 pub use error::{BuildError, InsertBatchError, InsertError, MergeError};
 pub use filter::{
-    Contains, CuckooFilter, CuckooMap, ExpiringFilter, Filter, FilterBuilder, FromSeed,
+    Contains, CuckooFilter, CuckooMap, ExpiringFilter, Filter, FilterBuilder,
     GrowingExpiringFilter, GrowingFilter, GrowingMap, Hashed, InsertMask, Insertion, Key, Life,
     StableHashBuilder, StableHasher, Values, kind,
 };
 #[cfg(feature = "std")]
-pub use filter::{Dump, LoadError, Loader, Snapshot, View};
+pub use filter::{Dump, LoadError, Loader, View};
 #[cfg(feature = "stats")]
 pub use table::Stats;
 pub use table::split::Shrinking;

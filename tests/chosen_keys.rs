@@ -10,7 +10,7 @@ use std::{
 };
 
 use guira::{
-    CuckooFilter, Filter, FilterBuilder, FromSeed, GrowingFilter, Layout, StableHashBuilder,
+    CuckooFilter, Filter, FilterBuilder, GrowingFilter, Layout, StableHashBuilder,
     kind::{Growth, Set},
 };
 

@@ -131,7 +131,7 @@ fn each(check: Check) {
 
 /// Gives another key a value, and then another one.
 fn replace<G: kind::Growth>(map: &Filter<kind::Map, G>) {
-    let max = ((1_u32 << map.value_bits()) - 1) as u16;
+    let max = ((1_u32 << map.layout().value_bits()) - 1) as u16;
     map.insert(&99, 0).expect("an empty slot");
     assert!(map.replace(&99, 0, max) && map.contains_value(&99, max));
 }

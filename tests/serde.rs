@@ -2,7 +2,7 @@
 
 #![cfg(feature = "serde")]
 
-use guira::{CuckooFilter, CuckooMap, FromSeed, GrowingFilter, StableHashBuilder};
+use guira::{CuckooFilter, CuckooMap, GrowingFilter, StableHashBuilder};
 use serde::{Serialize, de::DeserializeOwned};
 
 /// Serializes to CBOR, which has a type for bytes.
@@ -46,7 +46,7 @@ fn maps_are_serialized_with_their_values() {
     let map = CuckooMap::builder().capacity(1_000).value_bits(9).seed(1).build().expect("memory");
     map.insert_batch(&[1, 2, 3], &[511, 0, 7]).expect("room");
     let copy: CuckooMap = from_cbor(&to_cbor(&map)).expect("a map");
-    assert_eq!((copy.value_bits(), copy.to_bytes()), (9, map.to_bytes()));
+    assert_eq!((copy.layout().value_bits(), copy.to_bytes()), (9, map.to_bytes()));
     assert!(copy.contains_value(&1, 511) && copy.contains_value(&2, 0));
     let other = from_cbor::<CuckooFilter>(&to_cbor(&map));
     assert!(other.expect_err("of another kind").contains("CuckooMap"));

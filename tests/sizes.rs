@@ -33,12 +33,12 @@ fn the_smallest_growing_filter_takes_little_less() {
 fn a_filter_for_one_writer_is_small() {
     let growing = |capacity| {
         let builder = GrowingFilter::builder().capacity(capacity).false_positive_rate(0.01);
-        let builder = builder.seeded_hasher::<StableHashBuilder>().writers(1);
+        let builder = builder.writers(1);
         builder.build().unwrap().size_in_bytes()
     };
     let fixed = |capacity| {
         let builder = CuckooFilter::builder().capacity(capacity).false_positive_rate(0.01);
-        let builder = builder.seeded_hasher::<StableHashBuilder>().writers(1);
+        let builder = builder.writers(1);
         builder.build().unwrap().size_in_bytes()
     };
     assert_eq!([growing(1_024), fixed(1_024)], [7_520, 2_376]);

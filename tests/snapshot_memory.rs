@@ -1,5 +1,5 @@
-//! Memory while a snapshot is loaded: the bytes that have arrived and little more, whatever its
-//! header says.
+//! Memory while a snapshot is loaded: it is in use where bytes have arrived, whatever the header
+//! says, and its size is within the limit.
 
 #![cfg(all(feature = "std", target_os = "linux"))]
 
@@ -46,6 +46,12 @@ unsafe impl GlobalAlloc for Counting {
         unsafe { System.alloc(layout) }
     }
 
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        MAX_USED.fetch_max(USED.fetch_add(layout.size(), Relaxed) + layout.size(), Relaxed);
+        // SAFETY: as the caller promises.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
         USED.fetch_sub(layout.size(), Relaxed);
         // SAFETY: as the caller promises.
@@ -89,13 +95,15 @@ impl Read for &mut Measuring<'_> {
     }
 }
 
+/// In sizes for which the allocator takes fresh memory from the system. Two huge pages may be taken
+/// in advance.
 #[test]
 fn memory_grows_with_the_bytes_read() {
     let _alone = ALONE.lock();
     let filter = CuckooFilter::with_capacity(1_000);
     // The first load allocates what later ones reuse, such as buffers of the allocator.
     CuckooFilter::loader().bytes(&filter.to_bytes()).expect("a snapshot");
-    for buckets in [1_u64 << 20, 1 << 28, 1 << 32] {
+    for buckets in [1_u64 << 23, 1 << 28, 1 << 32, 1 << 37] {
         for words in [0, 1, 100_000, 3 * MEGABYTE, 8 * MEGABYTE - 1] {
             let mut bytes = filter.to_bytes()[..HEADER].to_vec();
             put(&mut bytes, WORDS, buckets);
@@ -108,10 +116,11 @@ fn memory_grows_with_the_bytes_read() {
                 }
                 // Some systems refuse this much address space.
                 Err(LoadError::OutOfMemory { bytes, .. }) => assert_eq!(bytes, 8 * buckets),
+                Err(LoadError::InvalidField { .. }) => assert!(buckets > 1 << 32),
                 other => panic!("{other:?}"),
             }
             assert!(
-                reader.max_excess < MEGABYTE,
+                reader.max_excess < 9 * MEGABYTE / 2,
                 "{buckets} buckets, {words} bytes of them read: {} bytes more in memory",
                 reader.max_excess
             );
@@ -188,7 +197,7 @@ fn words_are_in_memory_once() {
     drop(filter);
     for chunk in [60_000, bytes.len()] {
         let most = max_allocated(|| {
-            let mut loader = GrowingFilter::loader().allocate_at_once();
+            let mut loader = GrowingFilter::loader().reserve_address_space(false);
             for chunk in bytes.chunks(chunk) {
                 loader.push(chunk).expect("its own snapshot");
             }

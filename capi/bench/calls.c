@@ -19,8 +19,9 @@ uint64_t direct_batches(const tables *t, const uint64_t *hashes, size_t n, size_
                         bool *found);
 uint64_t direct_value_masks(const tables *t, const uint64_t *hashes, size_t n, size_t burst,
                             uint16_t *values);
+// Each value is an `Option<u16>` of Rust.
 uint64_t direct_values(const tables *t, const uint64_t *hashes, size_t n, size_t batch,
-                       uint16_t *values, bool *found);
+                       uint32_t *values);
 
 enum { LOOKUPS = 1 << 20, BURST = 32, BATCH = 4096, MAX_ROUNDS = 101 };
 
@@ -94,7 +95,8 @@ static uint64_t value_masks_rust(void) {
     return direct_value_masks(direct, hashes, LOOKUPS, BURST, values);
 }
 static uint64_t values_rust(void) {
-    return direct_values(direct, hashes, LOOKUPS, BATCH, values, found);
+    static uint32_t values[BATCH];
+    return direct_values(direct, hashes, LOOKUPS, BATCH, values);
 }
 
 // Returns the nanoseconds per lookup.

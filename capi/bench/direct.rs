@@ -72,6 +72,6 @@ export! {
         tables.set.contains_batch(hashes, found) as u64;
     fn direct_value_masks(tables, hashes, values: u16)
         tables.map.get_mask(hashes, values).count_ones();
-    fn direct_values(tables, hashes, values: u16, found: bool)
-        tables.map.get_batch_into(hashes, values, found) as u64;
+    fn direct_values(tables, hashes, values: Option<u16>)
+        tables.map.get_batch(hashes, values) as u64;
 }

@@ -92,7 +92,10 @@
 // into a growing object that takes memory to grow. If memory is refused, they return
 // GUIRA_ERR_NO_MEMORY: nothing is created, and an item for which there is no room is not inserted.
 // (A set takes memory before it is full. While that is refused, it goes on to fill the room that it
-// has.) guira_view_verify allocates 8 bytes for each 64 KiB. All other functions allocate nothing. (For paths of more than 380 bytes, and for symbolic
+// has.) A `_batch` of inserts takes memory to list what it refuses. If that is refused, it ends,
+// with GUIRA_ERR_NO_MEMORY, and `refused` is true for every item from the first one that could not
+// be listed, though some of these may be inserted. guira_view_verify allocates 8 bytes for each
+// 64 KiB. All other functions allocate nothing. (For paths of more than 380 bytes, and for symbolic
 // links, the standard library of Rust allocates, and ends the process if memory is refused.)
 //
 // Environment
@@ -390,8 +393,8 @@ guira_status guira_map_load(const char *path, guira_map **map);
 guira_status guira_expiring_load(const char *path, guira_expiring **expiring);
 
 // Loads an object from a callback, which is called until all bytes of the snapshot are there, and
-// for none after them. Memory is taken as the bytes arrive (on Linux; elsewhere the system
-// decides).
+// for none after them. The header says how much memory is allocated: forged bytes can ask for
+// 32 GiB. (On Linux, pages are written only as bytes arrive.)
 //
 // Errors: GUIRA_ERR_CALLBACK, and those of a load but for GUIRA_ERR_IO.
 guira_status guira_filter_read_from(guira_read_fn read, void *context, guira_filter **filter);
@@ -610,12 +613,6 @@ guira_status guira_expiring_insert_for(guira_expiring *expiring, uint64_t hash,
 // Errors: GUIRA_ERR_FULL.
 guira_status guira_expiring_insert_unique(guira_expiring *expiring, uint64_t hash, bool *inserted,
                                           uint64_t *generation);
-
-// Inserts an item, also if the set is full and cannot grow: then it replaces the oldest item in the
-// two buckets. In a set on which this is called, items may be forgotten early, and nobody may
-// remove anything. `*evicted`, which may be null, becomes whether an item was replaced that had not
-// expired. An item that is present gets one more copy, so refresh it first.
-guira_status guira_expiring_insert_evicting(guira_expiring *expiring, uint64_t hash, bool *evicted);
 
 // Makes an item as young as if it were inserted now, if it is found; if `*found` becomes false,
 // insert it. Nobody may remove an item that is refreshed: it is left to expire. Takes a lock.

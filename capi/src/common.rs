@@ -1,9 +1,6 @@
 //! The functions that several types have.
 
-use core::{
-    ffi::{c_char, c_void},
-    hash::BuildHasher,
-};
+use core::ffi::{c_char, c_void};
 
 use guira_rs::{
     Hashed,
@@ -11,12 +8,12 @@ use guira_rs::{
 };
 
 use crate::{
-    hashes::{MAX_BURST, Room, mask},
+    hashes::Room,
     info::Info,
     object::{Object, to_path},
     params::Params,
     pointer::{In, Optional, Out, Owned, Ref, Shared},
-    refusals::{Refusals, flags},
+    refusals::Refusals,
     status::Status,
     stream::{ReadFn, Stream, WriteFn},
 };
@@ -82,8 +79,8 @@ macro_rules! common {
 
                 fn hash(object: Ref<This>, key: In<u8>, len: usize, hash: Out<u64>) {
                     let (object, place) = (object.get()?, hash.place()?);
-                    let hasher = either!(object, filter => filter.hasher());
-                    place.write(hasher.hash_one(key.key(len)?));
+                    let key = key.key(len)?;
+                    place.write(either!(object, filter => filter.hash_key(key)).0);
                 }
 
                 fn hash_batch(
@@ -95,9 +92,10 @@ macro_rules! common {
                     hashes: Out<u64>,
                     hashes_stride: usize,
                 ) {
-                    let hasher = either!(object.get()?, filter => filter.hasher());
-                    let keys = keys.keys(stride, n, len)?;
-                    hashes.scatter(hashes_stride, n, keys.map(|key| hasher.hash_one(key)))?;
+                    let (object, keys) = (object.get()?, keys.keys(stride, n, len)?);
+                    either!(object, filter => {
+                        hashes.scatter(hashes_stride, n, keys.map(|key| filter.hash_key(key).0))
+                    })?;
                 }
 
                 fn contains(object: Ref<This>, hash: u64, found: Out<bool>) {
@@ -143,8 +141,10 @@ macro_rules! common {
                     let Object::Growing(filter) = object.get_mut()? else {
                         return Err(Status::ErrNotGrowing);
                     };
-                    let bytes = filter.shrink_to_fit() as u64;
-                    place.map(|place| place.write(bytes));
+                    let before = filter.size_in_bytes();
+                    filter.shrink_step(u64::MAX);
+                    let bytes = before - filter.size_in_bytes();
+                    place.map(|place| place.write(bytes as u64));
                 }
             }
         }
@@ -199,15 +199,23 @@ macro_rules! unique {
                     let (object, mut room) = (object.get()?, Room::new());
                     let (inserted, refused) = (inserted.place()?, refused.place()?);
                     let hashes = hashes.burst(stride, n, &mut room)?;
-                    let (mut new, mut failed) = ([false; MAX_BURST], 0);
-                    let mut refusals = Refusals::new(|at| failed |= 1 << at);
-                    either!(object, filter => {
-                        filter.insert_unique_batch_with(hashes, &mut new[..n], refusals.at(0))
-                    });
-                    let outcome = refusals.outcome();
-                    inserted.write(mask(&new));
-                    refused.map(|place| place.write(failed));
-                    outcome?;
+                    let mut outcome = either!(object, filter => filter.insert_unique_mask(hashes));
+                    let (mut at, mut failed) = (outcome.refused, Ok(()));
+                    // A mask does not say why: the first one that is still refused does.
+                    while at != 0 && failed.is_ok() {
+                        let place = at.trailing_zeros() as usize;
+                        let again = either!(object, filter => {
+                            filter.insert_unique(&hashes[place]).map(|found| found.is_new())
+                        });
+                        failed = again.map(|is_new| {
+                            outcome.added |= u64::from(is_new) << place;
+                            outcome.refused &= !(1 << place);
+                        });
+                        at &= at - 1;
+                    }
+                    inserted.write(outcome.added);
+                    refused.map(|place| place.write(outcome.refused));
+                    failed?;
                 }
 
                 fn insert_unique_batch(
@@ -221,11 +229,11 @@ macro_rules! unique {
                 ) {
                     let (object, hashes) = (object.get()?, hashes.hashes(stride, n)?);
                     let (place, inserted) = (count.place()?, inserted.slice(n)?);
-                    let mut refusals = Refusals::new(flags(refused.slice(n)?));
+                    let mut refusals = Refusals::new(refused.slice(n)?);
                     let count = hashes.sum(|part, hashes| {
-                        let failed = refusals.at(part.start);
-                        let new = &mut inserted[part];
-                        either!(object, it => it.insert_unique_batch_with(hashes, new, failed))
+                        let new = &mut inserted[part.clone()];
+                        let outcome = either!(object, it => it.insert_unique_batch(hashes, new));
+                        outcome.unwrap_or_else(|error| refusals.add(part, &error))
                     });
                     place.map(|place| place.write(count));
                     refusals.outcome()?;

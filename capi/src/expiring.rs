@@ -13,7 +13,7 @@ use crate::{
     object::{Kind, Object},
     params::{Params, unused},
     pointer::{In, Optional, Out, Ref, Shared},
-    refusals::{Refusals, flags},
+    refusals::Refusals,
     status::Status,
     stream::ClockFn,
 };
@@ -84,12 +84,6 @@ export! { expiring:
         generation.map(|place| place.write(new.unwrap_or(0)));
     }
 
-    fn insert_evicting(expiring: Shared<Expiring>, hash: u64, evicted: Optional<bool>) {
-        let (expiring, place) = (expiring.get()?, evicted.place()?);
-        let evicted = either!(expiring, set => set.insert_evicting(&Hashed(hash)));
-        place.map(|place| place.write(evicted));
-    }
-
     fn refresh(expiring: Shared<Expiring>, hash: u64, found: Out<bool>) {
         let (expiring, place) = (expiring.get()?, found.place()?);
         place.write(either!(expiring, set => set.refresh(&Hashed(hash))));
@@ -124,17 +118,16 @@ export! { expiring:
     ) {
         let (expiring, hashes) = (expiring.get()?, hashes.hashes(stride, n)?);
         let (generation, place) = (generation.place()?, count.place()?);
-        let mut refusals = Refusals::new(flags(refused.slice(n)?));
+        let mut refusals = Refusals::new(refused.slice(n)?);
         let mut of_all = None;
         let count = hashes.sum(|part, hashes| {
-            let failed = refusals.at(part.start);
-            let (of_these, inserted) =
-                either!(expiring, set => set.insert_batch_with(hashes, failed));
+            let outcome = either!(expiring, set => set.insert_batch(hashes));
+            let of_these = outcome.as_ref().map_or(0, |&generation| generation);
             // Slices may be inserted in different generations.
             of_all = Some(of_all.map_or(of_these, |all| if all == of_these { all } else { 0 }));
-            inserted
+            outcome.map_or_else(|error| refusals.add(part, &error), |_| hashes.len())
         });
-        let of_all = if count == n { of_all.unwrap_or(0) } else { 0 };
+        let of_all = of_all.unwrap_or(0);
         generation.map(|place| place.write(of_all));
         place.map(|place| place.write(count));
         refusals.outcome()?;

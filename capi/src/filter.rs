@@ -9,7 +9,7 @@ use crate::{
     object::{Kind, Object},
     params::{Params, flag, unused},
     pointer::{In, Optional, Out, Shared},
-    refusals::{Refusals, flags},
+    refusals::Refusals,
     status::Status,
 };
 
@@ -51,10 +51,10 @@ export! { filter:
     ) {
         let (filter, hashes) = (filter.get()?, hashes.hashes(stride, n)?);
         let place = count.place()?;
-        let mut refusals = Refusals::new(flags(refused.slice(n)?));
+        let mut refusals = Refusals::new(refused.slice(n)?);
         let count = hashes.sum(|part, hashes| {
-            let failed = refusals.at(part.start);
-            either!(filter, filter => filter.insert_batch_with(hashes, failed))
+            let outcome = either!(filter, filter => filter.insert_batch(hashes));
+            outcome.map_or_else(|error| refusals.add(part, &error), |()| hashes.len())
         });
         place.map(|place| place.write(count));
         refusals.outcome()?;

@@ -68,14 +68,3 @@ impl Strided<'_> {
         sum
     }
 }
-
-/// Returns the mask of flags.
-#[inline]
-pub fn mask(flags: &[bool; MAX_BURST]) -> u64 {
-    let (bytes, _) = flags.as_chunks::<8>();
-    bytes.iter().rev().fold(0, |mask, flags| {
-        // The product has the flags of eight bytes in its highest one.
-        let flags = u64::from_le_bytes(flags.map(u8::from));
-        mask << 8 | flags.wrapping_mul(0x0102_0408_1020_4080) >> 56
-    })
-}

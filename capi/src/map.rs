@@ -1,7 +1,7 @@
 //! Maps: what only they have.
 
 use guira_rs::{
-    Filter, FilterBuilder, Hashed,
+    Filter, FilterBuilder, Hashed, Insertion,
     kind::{self, Growth},
 };
 
@@ -11,7 +11,7 @@ use crate::{
     object::{Kind, Object},
     params::{Params, unused},
     pointer::{In, Optional, Out, Ref, Shared},
-    refusals::{Refusals, flags},
+    refusals::Refusals,
     status::Status,
 };
 
@@ -26,9 +26,12 @@ impl Kind for kind::Map {
     }
 
     fn describe<G: Growth>(map: &Filter<Self, G>, info: &mut Info) {
-        info.value_bits = map.value_bits();
+        info.value_bits = map.layout().value_bits();
     }
 }
+
+/// Values that a batch of lookups gets at a time, in 4 KiB of the stack.
+const VALUES: usize = 1024;
 
 export! { map:
     fn insert(map: Shared<Map>, hash: u64, value: u16) {
@@ -43,9 +46,17 @@ export! { map:
         present: Optional<u16>,
     ) {
         let (map, inserted, present) = (map.get()?, inserted.place()?, present.place()?);
-        let found = either!(map, map => map.insert_unique(&Hashed(hash), value))?.found();
-        inserted.write(found.is_none());
-        present.map(|place| place.write(found.unwrap_or(value)));
+        let value = match either!(map, map => map.insert_unique(&Hashed(hash), value))? {
+            Insertion::New(()) => {
+                inserted.write(true);
+                value
+            }
+            Insertion::Found(found) => {
+                inserted.write(false);
+                found
+            }
+        };
+        present.map(|place| place.write(value));
     }
 
     fn get(map: Ref<Map>, hash: u64, value: Out<u16>, found: Out<bool>) {
@@ -105,8 +116,16 @@ export! { map:
         let (map, hashes) = (map.get()?, hashes.hashes(stride, n)?);
         let (place, values, found) = (count.place()?, values.slice(n)?, found.slice(n)?);
         let count = hashes.sum(|part, hashes| {
-            let (values, found) = (&mut values[part.clone()], &mut found[part]);
-            either!(map, map => map.get_batch_into(hashes, values, found))
+            let mut answers = values[part.clone()].iter_mut().zip(&mut found[part]);
+            let mut sum = 0;
+            for hashes in hashes.chunks(VALUES) {
+                let mut got = [None; VALUES];
+                sum += either!(map, map => map.get_batch(hashes, &mut got[..hashes.len()]));
+                for (got, (value, found)) in got[..hashes.len()].iter().zip(&mut answers) {
+                    (*value, *found) = (got.unwrap_or(0), got.is_some());
+                }
+            }
+            sum
         });
         place.map(|place| place.write(count));
     }
@@ -122,14 +141,14 @@ export! { map:
     ) {
         let (map, hashes, values) = (map.get()?, hashes.hashes(stride, n)?, values.slice(n)?);
         let (place, refused) = (count.place()?, refused.slice(n)?);
-        let bits = either!(map, map => map.value_bits());
+        let bits = either!(map, map => map.layout().value_bits());
         if values.iter().any(|&value| u32::from(value) >> bits != 0) {
             return Err(Status::ErrValueTooLarge);
         }
-        let mut refusals = Refusals::new(flags(refused));
+        let mut refusals = Refusals::new(refused);
         let count = hashes.sum(|part, hashes| {
-            let (values, failed) = (&values[part.clone()], refusals.at(part.start));
-            either!(map, map => map.insert_batch_with(hashes, values, failed))
+            let outcome = either!(map, map => map.insert_batch(hashes, &values[part.clone()]));
+            outcome.map_or_else(|error| refusals.add(part, &error), |()| hashes.len())
         });
         place.map(|place| place.write(count));
         refusals.outcome()?;

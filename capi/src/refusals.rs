@@ -1,42 +1,43 @@
 //! What inserts of many items refuse.
 
-use guira_rs::InsertError;
+use core::ops::Range;
+
+use guira_rs::InsertBatchError;
 
 use crate::status::Status;
 
-/// The items that were refused, which a function marks, and why.
-pub struct Refusals<M> {
-    mark: M,
-    status: Status,
+/// The items that were refused, which an array marks if there is one, and why.
+pub struct Refusals<'a> {
+    marks: Option<&'a mut [bool]>,
+    status: Result<(), Status>,
 }
 
-impl<M: FnMut(usize)> Refusals<M> {
-    /// None yet. `mark` is called with the position of each item that is refused.
-    pub fn new(mark: M) -> Self {
-        Self { mark, status: Status::Ok }
+impl<'a> Refusals<'a> {
+    /// None yet. Nothing is marked.
+    pub fn new(marks: Option<&'a mut [bool]>) -> Self {
+        Self { marks, status: Ok(()) }
     }
 
-    /// Returns what notes the failures of a slice that begins at this position.
-    pub fn at(&mut self, start: usize) -> impl FnMut(usize, InsertError) {
-        move |position, error| {
-            (self.mark)(start + position);
-            if self.status == Status::Ok {
-                self.status = error.into();
-            }
+    /// Notes the failures of the items at these positions. Returns the number of items added.
+    pub fn add(&mut self, part: Range<usize>, error: &InsertBatchError) -> usize {
+        let failures = error.failures();
+        if let Some((_, reason)) = failures.clone().next() {
+            self.status = self.status.and(Err(reason.into()));
         }
+        if !error.is_complete() {
+            self.status = Err(Status::ErrNoMemory);
+        }
+        if let Some(marks) = &mut self.marks {
+            let marks = &mut marks[part];
+            failures.for_each(|(position, _)| marks[position] = true);
+            // Nothing is known of the rest.
+            marks[error.tried()..].fill(true);
+        }
+        error.added()
     }
 
     /// Returns the error of an item that was refused.
     pub fn outcome(self) -> Result<(), Status> {
-        if self.status == Status::Ok { Ok(()) } else { Err(self.status) }
-    }
-}
-
-/// Returns what marks items in an array, if there is one.
-pub fn flags(mut flags: Option<&mut [bool]>) -> impl FnMut(usize) {
-    move |position| {
-        if let Some(flags) = &mut flags {
-            flags[position] = true;
-        }
+        self.status
     }
 }

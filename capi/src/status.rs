@@ -121,10 +121,7 @@ impl From<io::Error> for Status {
         if error.kind() == io::ErrorKind::OutOfMemory && error.raw_os_error().is_none() {
             return Self::ErrNoMemory;
         }
-        set_errno(error.raw_os_error().unwrap_or(match error.kind() {
-            io::ErrorKind::InvalidInput => libc::EINVAL,
-            _ => libc::EIO,
-        }));
+        set_errno(error.raw_os_error().unwrap_or(libc::EIO));
         Self::ErrIo
     }
 }

@@ -239,8 +239,8 @@ static void TEST(snapshots)(const char *folder, uint32_t growing) {
     STATUS(CALL(save)(object, "/"), GUIRA_ERR_IO); // not a file
     CHECK(symlink("loop", in(folder, "loop")) == 0 || errno == EEXIST);
     errno = 0;
-    STATUS(CALL(save)(object, path), GUIRA_ERR_IO); // not an error of a system call
-    EQUAL(errno, EINVAL);
+    STATUS(CALL(save)(object, path), GUIRA_ERR_IO); // a circle of links
+    EQUAL(errno, ELOOP);
     CHECK(loaded == NULL);
     OK(CALL(destroy)(object));
 }

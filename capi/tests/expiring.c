@@ -32,9 +32,8 @@ static void items(uint32_t growing) {
     EQUAL(generation, now - 1);
     STATUS(guira_expiring_insert_for(expiring, 3, 0, NULL), GUIRA_ERR_LIFE);
     STATUS(guira_expiring_insert_for(expiring, 3, WINDOW + 1, NULL), GUIRA_ERR_LIFE);
-    OK(guira_expiring_insert_evicting(expiring, 4, &answer));
-    CHECK(!answer);
-    OK(guira_expiring_insert_evicting(expiring, 4, NULL));
+    OK(guira_expiring_insert(expiring, 4, NULL));
+    OK(guira_expiring_insert(expiring, 4, NULL));
     EQUAL(expiring_len(expiring), 4);
     guira_info info = expiring_info(expiring);
     CHECK(info.window == WINDOW && info.generation == now && info.value_bits == 0);
@@ -134,7 +133,6 @@ static void full(void) {
     uint64_t hashes[MORE], generation = 99;
     guira_status status = GUIRA_OK;
     bool answer = false;
-    int evicted = 0;
     number(hashes, MORE, 0);
     STATUS(guira_expiring_insert_batch(expiring, hashes, 8, MORE, &generation, NULL, NULL),
            GUIRA_ERR_FULL);
@@ -143,12 +141,6 @@ static void full(void) {
         status = guira_expiring_insert_unique(expiring, hash, &answer, NULL);
     }
     EQUAL(status, GUIRA_ERR_FULL);
-    for (uint64_t hash = 100000; hash < 100064; hash++) {
-        OK(guira_expiring_insert_evicting(expiring, hash, &answer));
-        evicted += answer;
-        CHECK(expiring_contains(expiring, hash));
-    }
-    CHECK(evicted > 0);
     OK(guira_expiring_destroy(expiring));
 }
 

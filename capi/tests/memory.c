@@ -125,7 +125,6 @@ static void expiring_inserts(void) {
     for (uint64_t hash = 0; hash < ITEMS; hash++) {
         guira_status last = guira_expiring_insert_for(expiring, items + hash, 2, NULL);
         CHECK(last != GUIRA_ERR_PANIC && last != GUIRA_ERR_LIFE);
-        OK(guira_expiring_insert_evicting(expiring, items + ITEMS + hash, NULL));
     }
 }
 
@@ -134,29 +133,29 @@ static void expiring_unique_inserts(void) {
     INSERTS(guira_expiring_insert_unique(expiring, hash, &is_new, NULL));
 }
 
-// Checks an insert of many items, at least one of which a small object refuses.
-#define BATCH(call)                                                                 \
-    do {                                                                            \
-        n = SIZE_MAX;                                                               \
-        guira_status last = (call);                                                 \
-        CHECK(last == GUIRA_ERR_FULL || (last == GUIRA_OK && items == LARGE));      \
-        CHECK(n < len || (n == len && items == LARGE));                             \
+// Checks an insert of 64 items, which a removal makes room for.
+#define BATCH(removals, call) \
+    do {                      \
+        removals;             \
+        OK(call);             \
+        EQUAL(n, 64);         \
     } while (0)
 
+// Batches that refuse nothing.
 static void batches(void) {
-    size_t n, len = 2 * ITEMS;
+    size_t n;
     const uint64_t *at = &fields[0].hash;
-    number_all(len, items - ITEMS / 2);
-    BATCH(guira_filter_insert_batch(filter, hashes, 8, len, some, &n));
-    BATCH(guira_filter_insert_batch(filter, at, 16, len, some, &n));
-    BATCH(guira_filter_insert_unique_batch(filter, hashes, 8, len, some, others, &n));
-    BATCH(guira_map_insert_batch(map, at, 16, len, values, some, &n));
-    OK(guira_filter_remove_batch(filter, hashes, 8, 2, some, &n));
-    EQUAL(n, 2);
-    OK(guira_map_remove_batch(map, at, 16, len, values, some, &n));
-    CHECK(n > 0);
-    BATCH(guira_expiring_insert_batch(expiring, at, 16, len, NULL, some, &n));
-    BATCH(guira_expiring_insert_unique_batch(expiring, at, 16, len, some, others, &n));
+    number_all(64, 0);
+    for (int i = 0; i < 64; i++) values[i] = i;
+#define REMOVE OK(guira_filter_remove_batch(filter, hashes, 8, 64, some, &n))
+    BATCH(REMOVE, guira_filter_insert_batch(filter, hashes, 8, 64, some, &n));
+    BATCH(REMOVE, guira_filter_insert_batch(filter, at, 16, 64, some, &n));
+    BATCH(REMOVE, guira_filter_insert_unique_batch(filter, hashes, 8, 64, some, others, &n));
+    BATCH(OK(guira_map_remove_batch(map, at, 16, 64, values, some, &n)),
+          guira_map_insert_batch(map, at, 16, 64, values, some, &n));
+#define EXPIRE for (int i = 0; i < 64; i++) CHECK(expiring_remove(expiring, i, generation))
+    BATCH(EXPIRE, guira_expiring_insert_batch(expiring, at, 16, 64, NULL, some, &n));
+    BATCH(EXPIRE, guira_expiring_insert_unique_batch(expiring, at, 16, 64, some, others, &n));
 }
 
 static void masks(void) {

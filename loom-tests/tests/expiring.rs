@@ -7,7 +7,7 @@ use std::{
 };
 
 use guira::{
-    ExpiringFilter, FilterBuilder, Hashed, Layout,
+    ExpiringFilter, FilterBuilder, Layout,
     kind::{Expiring, Fixed},
 };
 use guira_loom_tests::{check, spawn, spawn_deep};
@@ -24,57 +24,6 @@ fn filter() -> Arc<ExpiringFilter> {
 fn builder() -> FilterBuilder<Expiring, Fixed> {
     let layout = Layout::with_values(2, 2).expect("a layout with stamps of two bits");
     ExpiringFilter::builder().capacity(1).window(1).layout(layout).seed(1)
-}
-
-/// Catches an `insert_evicting` that takes an item of the generation that has just begun for one
-/// that has expired: it reports that it replaced nothing.
-#[test]
-fn evicting_beside_an_advance() {
-    check(
-        "evicting_advance",
-        2_450,
-        &["found room", "replaced and was replaced", "replaced last"],
-        |seen| {
-            let filter = filter();
-            let [first, second] = [1, 2].map(|hash| filter.insert(&Hashed(hash)).expect("room"));
-            let evictor = spawn(&filter, |filter| filter.insert_evicting(&Hashed(3)));
-            filter.advance();
-            // Those who inserted them may remove them, because nothing has been replaced by this
-            // thread. So the other one can find items of the new generation alone.
-            let removed = [(1, first), (2, second)]
-                .map(|(hash, generation)| filter.remove(&Hashed(hash), generation));
-            let replaced = [4, 5].map(|hash| filter.insert_evicting(&Hashed(hash)));
-            let evicted = evictor.join().unwrap();
-            let lost = replaced.into_iter().chain([evicted]).filter(|&replaced| replaced).count();
-            let removed = removed.into_iter().filter(|&removed| removed).count();
-            assert_eq!(filter.len(), 5 - removed - lost, "an item was replaced in silence");
-            let is_left = filter.contains(&Hashed(3));
-            seen.note(match (evicted, is_left) {
-                (false, _) => "found room",
-                (true, false) => "replaced and was replaced",
-                (true, true) => "replaced last",
-            });
-        },
-    );
-}
-
-/// Catches an `insert_evicting` that replaces an item of the present generation although an older
-/// one is in the bucket.
-#[test]
-fn evicting_takes_the_oldest_beside_an_advance() {
-    check("evicting_oldest", 3_200, &["first", "last"], |seen| {
-        let filter = filter();
-        for hash in [1, 2] {
-            filter.insert(&Hashed(hash)).expect("room");
-        }
-        let evictor = spawn(&filter, |filter| filter.insert_evicting(&Hashed(3)));
-        filter.advance();
-        assert!(filter.insert_evicting(&Hashed(4)), "all slots were occupied");
-        assert!(evictor.join().unwrap(), "all slots were occupied");
-        assert!(filter.contains(&Hashed(4)), "a younger item was replaced");
-        // The second eviction takes one of the two items that are older.
-        seen.note_if(filter.contains(&Hashed(3)), "last", "first");
-    });
 }
 
 /// Catches advances that begin two generations although one of them waited for the other.
@@ -96,22 +45,6 @@ fn advances_that_overlap_share_a_generation() {
         }
     });
     assert!(SHARED.load(SeqCst), "no two calls shared a generation");
-}
-
-/// Catches an `insert_evicting` that replaces an item although there is room by now.
-#[test]
-fn evicting_beside_a_clear() {
-    check("evicting_clear", 45, &["before", "after"], |seen| {
-        let filter = filter();
-        for hash in [1, 2] {
-            filter.insert(&Hashed(hash)).expect("room");
-        }
-        let evictor = spawn(&filter, |filter| filter.insert_evicting(&Hashed(3)));
-        filter.clear();
-        filter.insert(&Hashed(4)).expect("room");
-        seen.note_if(evictor.join().unwrap(), "before", "after");
-        assert!(filter.contains(&Hashed(4)), "an item was replaced although there was room");
-    });
 }
 
 /// Returns a filter whose next generation is due at a reading of 10.

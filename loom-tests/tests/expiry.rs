@@ -356,21 +356,6 @@ fn lookup_beside_an_alias_and_a_removal() {
     });
 }
 
-/// Catches an `insert_evicting` that does not bump the version: a lookup misses an item although an
-/// alias is inserted before the item is evicted.
-#[test]
-fn lookup_beside_an_alias_and_an_eviction() {
-    let set_up = |table: &Aging, pair| {
-        put(table, pair, START - 1, 0);
-        put(table, item(table, FIRST, 1, 0), START, 0);
-        put(table, item(table, [1, 1], 1, 0), START, 1);
-    };
-    beside("expiry_lookup_evicting", 7_900, true, set_up, |table, pair| {
-        put(table, pair, START, 1);
-        assert_eq!(table.insert_evicting::<A>(item(table, FIRST, 1, 1)), (START, true));
-    });
-}
-
 /// Catches `TooManyCopies` because of copies that have expired since both buckets were full.
 #[test]
 fn insert_beside_an_advance_and_a_change_of_the_last_slot() {

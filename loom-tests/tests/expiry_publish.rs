@@ -60,16 +60,6 @@ fn unseen_happens_before_a_hit() {
     publish("expiry_publish_unseen", 64, |_| {}, unseen, Aging::is_visible::<A>);
 }
 
-/// Catches an `insert_evicting` that does not publish what it stores.
-#[test]
-fn evicting_happens_before_a_hit() {
-    let set_up = |table: &Aging| {
-        (0..2).for_each(|nth| put(table, item(table, FIRST, 1, nth), START, 0));
-    };
-    let evict = |table: &Aging, item| assert_eq!(table.insert_evicting::<A>(item), (START, true));
-    publish("expiry_publish_evicting", 1_600, set_up, evict, Aging::is_visible::<A>);
-}
-
 /// Catches an `insert_unseen` that does not happen after the insert of what it finds.
 #[test]
 fn insert_happens_before_a_refusal() {

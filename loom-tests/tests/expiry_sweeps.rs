@@ -263,22 +263,6 @@ fn sweep_beside_a_refresh() {
     );
 }
 
-/// Catches an `insert_evicting` that loses its item when the slot that it is to take is swept.
-#[test]
-fn sweep_beside_an_eviction() {
-    beside_a_sweep(
-        "expiry_swept_evicting",
-        1_800,
-        &["evicted", "added"],
-        2,
-        |table, _, new, seen| {
-            let (_, evicted) = table.insert_evicting::<A>(new);
-            seen.note_if(evicted, "evicted", "added");
-            assert!(table.is_visible::<A>(new), "the new item is lost");
-        },
-    );
-}
-
 /// Catches an `insert_unseen` that accepts an item, in a generation in which it is visible, because
 /// a sweep of the next generation has taken it.
 #[test]

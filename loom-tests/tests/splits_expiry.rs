@@ -162,21 +162,6 @@ fn lookup_beside_an_alias_a_split_and_a_removal() {
     });
 }
 
-/// Catches an `insert_evicting` that does not bump the version: a lookup misses an item although an
-/// alias is inserted before the item is evicted.
-#[test]
-fn lookup_beside_an_alias_and_an_eviction() {
-    let set_up = |table: &Aging, item| {
-        old_in_the_first_bucket(table, item);
-        put(table, staying(table, 0, 0).sides[0], START);
-        put(table, staying(table, 1, 0).sides[0], START);
-    };
-    beside_in(2, "split_age_lookup_evicting", 4_600, true, set_up, |table, item| {
-        put(table, item.sides[1], START);
-        assert_eq!(table.insert_evicting::<S>(staying(table, 0, 1)), (START, true));
-    });
-}
-
 /// Catches a sweep that leaves out the child of a bucket that was split ahead of its turn: it is
 /// beyond the end.
 #[test]

@@ -5,12 +5,9 @@
 use guira::raw::{Clock as _, Item};
 use guira_loom_tests::{
     check, spawn,
-    splits::{S, differing, forgetful, item, leaving, staying},
-    splits_expiry::{
-        Aging, START, WINDOW, aging, assert_ends, put, relocate, split_first, with_load,
-    },
+    splits::{S, differing, forgetful, leaving},
+    splits_expiry::{Aging, START, WINDOW, aging, assert_ends, put, split_first},
 };
-use loom::sync::Arc;
 
 /// Puts a slot of this generation into bucket 0 that knows one bit of an item, and another one into
 /// bucket 1 that knows six. Returns the item, and another one that matches the first slot alone.
@@ -112,91 +109,6 @@ fn removal_beside_a_newer_slot_and_a_split() {
         assert!(remover.join().unwrap(), "the slot is the item's own");
         assert!(table.is_visible::<S>(item), "an alias was removed");
         seen.note("done");
-        assert_ends(&table);
-    });
-}
-
-/// Returns a table of one bucket, which cannot be split, and items of it: two of the stripe 0, and
-/// two of the stripe 1.
-fn one_bucket() -> (Arc<Aging>, [Item; 4]) {
-    let table = with_load(1, 1, 256);
-    let items = [(0, 0), (0, 1), (1, 0), (1, 1)]
-        .map(|(stripe, nth)| item(&table, stripe, [0; 2], [0; 2], nth));
-    (table, items)
-}
-
-/// Catches an `insert_evicting` that replaces an item of the present generation although an older
-/// one is in the bucket, or reports that it has replaced nothing.
-#[test]
-fn evicting_takes_the_oldest_beside_an_advance() {
-    check("split_evict_oldest", 1_900, &["first", "last"], |seen| {
-        let (table, [first, second, third, fourth]) = one_bucket();
-        put(&table, first.sides[0], START);
-        put(&table, second.sides[0], START);
-        let evictor = spawn(&table, move |table| table.insert_evicting::<S>(third).1);
-        table.advance::<S>();
-        assert!(table.insert_evicting::<S>(fourth).1, "all slots were occupied");
-        assert!(evictor.join().unwrap(), "all slots were occupied");
-        assert!(table.is_visible::<S>(fourth), "a younger item was replaced");
-        // The second eviction takes one of the two items that are older.
-        seen.note_if(table.is_visible::<S>(third), "last", "first");
-        assert_ends(&table);
-    });
-}
-
-/// Catches an `insert_evicting` that replaces an item although there is room by now.
-#[test]
-fn evicting_beside_a_clear() {
-    check("split_evict_clear", 276, &["before", "after"], |seen| {
-        let (table, [first, second, third, fourth]) = one_bucket();
-        put(&table, first.sides[0], START);
-        put(&table, second.sides[0], START);
-        let evictor = spawn(&table, move |table| table.insert_evicting::<S>(third).1);
-        let _ = table.clear::<S>();
-        table.insert_for::<S>(fourth, WINDOW).expect("room");
-        seen.note_if(evictor.join().unwrap(), "before", "after");
-        assert!(table.is_visible::<S>(fourth), "an item was replaced although there was room");
-        assert_ends(&table);
-    });
-}
-
-/// Catches an `insert_evicting` that replaces a slot at another level than that at which it was
-/// found. No bucket is split for an item that has three copies.
-#[test]
-fn evicting_beside_a_split() {
-    check("split_evict_split", 37, &["evicted", "added"], |seen| {
-        let table = aging(4);
-        let [old, new] = [staying(&table, 0, 0), leaving(&table, 1, 0)];
-        put(&table, old.sides[0], START - 1);
-        for side in [0, 1, 1] {
-            put(&table, new.sides[side], START);
-        }
-        let evictor = spawn(&table, move |table| table.insert_evicting::<S>(new).1);
-        split_first(&table);
-        let evicted = seen.note_if(evictor.join().unwrap(), "evicted", "added");
-        assert_eq!(table.count::<S>(new), 4, "the new item is lost");
-        assert_eq!(table.is_visible::<S>(old), !evicted, "lost, or left");
-        assert_ends(&table);
-    });
-}
-
-/// Catches an `insert_evicting` that loses its item when the slot that it is to take is swept.
-#[test]
-fn evicting_beside_a_move_that_sweeps() {
-    check("split_evict_swept", 28_000, &["evicted", "added"], |seen| {
-        let table = aging(2);
-        let [old, stays, new] = [0, 1, 2].map(|nth| staying(&table, 0, nth));
-        let neighbour = leaving(&table, 0, 0);
-        put(&table, old.sides[0], START - 1);
-        put(&table, stays.sides[0], START);
-        put(&table, neighbour.sides[1], START);
-        let evictor = spawn(&table, move |table| table.insert_evicting::<S>(new).1);
-        let advancer = spawn(&table, guira::raw::Table::advance::<S>);
-        // There is room only once the old item has expired.
-        let _ = relocate(&table, neighbour.sides[1], START);
-        seen.note_if(evictor.join().unwrap(), "evicted", "added");
-        advancer.join().unwrap();
-        assert!(table.is_visible::<S>(new), "the new item is lost");
         assert_ends(&table);
     });
 }

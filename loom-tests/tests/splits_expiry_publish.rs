@@ -60,16 +60,6 @@ fn unseen_happens_before_a_hit() {
     publish("split_age_publish_unseen", 64, |_| {}, unseen, look_up);
 }
 
-/// Catches an `insert_evicting` that does not publish what it stores.
-#[test]
-fn evicting_happens_before_a_hit() {
-    let set_up = |table: &Aging| {
-        (0..2).for_each(|nth| put(table, first(table, 1, nth).sides[0], START));
-    };
-    let evict = |table: &Aging, item| assert_eq!(table.insert_evicting::<S>(item), (START, true));
-    publish("split_age_publish_evicting", 1_000, set_up, evict, look_up);
-}
-
 /// Catches an `insert_unseen` that does not happen after the insert of what it finds.
 #[test]
 fn insert_happens_before_a_refusal() {

@@ -94,10 +94,7 @@ pub enum BuildError {
 impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Self::NoCapacity => f.write_str(
-                "the builder has no capacity: call `capacity`, or for items that expire `ttl` and \
-                 `inserts_per_second`",
-            ),
+            Self::NoCapacity => f.write_str("the builder has no capacity: call `capacity`"),
             Self::CapacityTooLarge { capacity, layout } => write!(
                 f,
                 "{capacity} items need more than 2^32 buckets of {layout:?}: deal them to several \

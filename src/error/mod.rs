@@ -53,7 +53,7 @@ pub enum InsertError {
     /// [`max_copies`](crate::FilterBuilder::max_copies): there are that many copies.
     TooManyCopies,
     /// The value has more bits than the values of the map:
-    /// [`value_bits`](crate::Filter::value_bits).
+    /// [`value_bits`](crate::Layout::value_bits).
     ValueTooLarge,
     /// The life is not in `1 ..= window` generations, or is a time in a filter without a time to
     /// live: [`insert_for`](crate::ExpiringFilter#method.insert_for).

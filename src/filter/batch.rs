@@ -5,8 +5,8 @@ use core::ops::ControlFlow;
 use super::InsertMask;
 use crate::{
     InsertError,
-    error::batch::{Failed, MAX_BEGUN},
-    table::{INTERLEAVED, MAX_BURST, MIN_BATCH, ShardedCounter, Source},
+    error::batch::Failed,
+    table::{MAX_BURST, MIN_BATCH, ShardedCounter, Source},
 };
 
 /// The hashes of a batch.
@@ -62,9 +62,6 @@ impl Drop for CountChange<'_> {
     }
 }
 
-// A batch may have begun this many inserts when it must end.
-const _: () = assert!(INTERLEAVED < MAX_BEGUN);
-
 /// Inserts the items of a small batch one by one, as the outcomes are taken: whether an item was
 /// added. Passes them to `note`. For the rest see [`Failed`].
 #[inline]
@@ -86,17 +83,6 @@ pub(super) fn insert_singly(
     }
 }
 
-/// Passes failures on, for the C interface, which writes them to arrays of the caller. A batch
-/// whose failures take no memory does not end early.
-pub(super) fn pass_on(
-    mut failed: impl FnMut(usize, InsertError),
-) -> impl FnMut(usize, InsertError) -> ControlFlow<()> {
-    move |position, error| {
-        failed(position, error);
-        ControlFlow::Continue(())
-    }
-}
-
 /// Inserts each item of a burst if it is absent, in order. `insert` writes which items were added,
 /// and passes on those that failed.
 #[track_caller]
@@ -107,7 +93,10 @@ pub(super) fn unique_burst(
     check_burst(items);
     let (mut added, mut refused) = ([false; MAX_BURST], 0_u64);
     let added = &mut added[..items];
-    insert(added, &mut pass_on(|position, _| refused |= 1_u64 << position));
+    insert(added, &mut |position, _| {
+        refused |= 1_u64 << position;
+        ControlFlow::Continue(())
+    });
     InsertMask { added: mask(added), refused }
 }
 

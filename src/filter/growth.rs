@@ -8,19 +8,6 @@ use super::{
 use crate::table::split::Shrinking;
 
 impl<C: Contents, S> Filter<C, Growing, S> {
-    /// Returns the target false-positive rate, which the filter does not exceed, however far it
-    /// grows. (A [merge](Self::merge) can make it exceed the target.)
-    ///
-    /// If only a layout was named, the target is the rate of that layout after the last doubling.
-    ///
-    /// ```
-    /// assert_eq!(guira::GrowingFilter::new().target_false_positive_rate(), 0.001);
-    /// ```
-    #[must_use]
-    pub fn target_false_positive_rate(&self) -> f64 {
-        self.engine.target()
-    }
-
     /// Sets a cap on the memory of the filter, in bytes, in place of the builder's
     /// ([`max_bytes`](crate::FilterBuilder::max_bytes)), or removes it with `None`.
     ///
@@ -61,8 +48,9 @@ impl<C: Contents, S> Filter<C, Growing, S> {
         self.engine.next_growth()
     }
 
-    /// Releases the memory that the filter does not need for the items that it holds. Returns the
-    /// number of bytes that [`size_in_bytes`](Self::size_in_bytes) fell by.
+    /// Releases memory that the filter does not need for the items that it holds: about this many
+    /// steps, in each of which a bucket is given up, or an item is moved to make that possible.
+    /// With `u64::MAX`, all of it.
     ///
     /// Every item stays, and so does every copy of it, and the target rate still holds. Items have
     /// more aliases afterwards, and a slot that a split had copied can match its item twice. So
@@ -71,27 +59,10 @@ impl<C: Contents, S> Filter<C, Growing, S> {
     ///
     /// Gives up buckets, down to as many as the items need at the load at which the filter grows,
     /// but no fewer than it had at first. (Copies that splits have made take room, too, and some
-    /// remain when their items are removed. [`clear`](Self::clear) removes them. It stops earlier if it comes to two buckets that hold so
-    /// many copies of few items that one bucket has no room for them.) This takes no other memory.
-    /// It takes the time of a lookup for each bucket that is given up, and that of an insert for
-    /// each item that then must move: [`shrink_step`](Self::shrink_step) does a part of it.
-    ///
-    /// ```
-    /// let mut filter = guira::GrowingFilter::with_capacity(100);
-    /// filter.insert_batch(0..100_000).unwrap();
-    /// assert!((1_000..100_000).all(|key| filter.remove(&key)));
-    /// assert!(filter.shrink_to_fit() > 9 * filter.size_in_bytes());
-    /// assert!((0..1_000).all(|key| filter.contains(&key)));
-    /// ```
-    #[doc(alias = "compact")]
-    pub fn shrink_to_fit(&mut self) -> usize {
-        let before = self.size_in_bytes();
-        self.engine.shrink(u64::MAX);
-        before - self.size_in_bytes()
-    }
-
-    /// Does a part of [`shrink_to_fit`](Self::shrink_to_fit): about this many steps, in each of
-    /// which a bucket is given up, or an item is moved to make that possible.
+    /// remain when their items are removed. [`clear`](Self::clear) removes them. It stops earlier
+    /// if it comes to two buckets that hold so many copies of few items that one bucket has no room
+    /// for them.) This takes no other memory. It takes the time of a lookup for each bucket that is
+    /// given up, and that of an insert for each item that then must move.
     ///
     /// Between two calls, the filter is like any other: a server can serve requests. Any numbers of
     /// steps lead to the same filter. If items expire, the first call also sweeps all buckets that
@@ -100,11 +71,16 @@ impl<C: Contents, S> Filter<C, Growing, S> {
     /// ```
     /// let mut filter = guira::GrowingFilter::with_capacity(100);
     /// filter.insert_batch(0..100_000).unwrap();
-    /// filter.clear();
+    /// let before = filter.size_in_bytes();
+    /// assert!((1_000..100_000).all(|key| filter.remove(&key)));
     /// while filter.shrink_step(1_000) == guira::Shrinking::Unfinished {
     ///     // Serve requests.
     /// }
+    /// assert!(before > 9 * filter.size_in_bytes());
+    /// assert!((0..1_000).all(|key| filter.contains(&key)));
     /// ```
+    #[doc(alias = "compact")]
+    #[doc(alias = "shrink_to_fit")]
     pub fn shrink_step(&mut self, steps: u64) -> Shrinking {
         self.engine.shrink(steps.max(1))
     }

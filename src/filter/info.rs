@@ -97,9 +97,8 @@ impl<C: Contents, G: Growth, S> Filter<C, G, S> {
     /// In a filter that grows the bound rises with each doubling by about three quarters of what it
     /// was at first, because items keep the bits that they were inserted with. It is valid at the
     /// load at which the filter grows. If the filter may not grow and fills up, the rate can be
-    /// higher, and still does not exceed
-    /// [`target_false_positive_rate`](Filter::target_false_positive_rate). The bound takes no
-    /// account of [merges](Filter::merge).
+    /// higher, and still does not exceed the target, which is that of the builder, or the rate of its
+    /// layout after the last doubling. The bound takes no account of [merges](Filter::merge).
     ///
     /// In an [`ExpiringFilter`](crate::ExpiringFilter) it is the probability that a lookup finds an
     /// item that was not inserted within the window. Expired items do not match, so the rate is

@@ -24,14 +24,14 @@ pub use contains::Contains;
 use engine::Engine;
 pub use expiring::{ExpiringFilter, GrowingExpiringFilter, Life};
 use hasher::mixing_seed;
-pub use hasher::{FromSeed, StableHashBuilder, StableHasher};
+pub use hasher::{StableHashBuilder, StableHasher};
 pub use key::{Hashed, Key};
 use kind::{Contents, Growing, Growth};
 pub use map::{CuckooMap, GrowingMap, Values};
 pub use outcome::{InsertMask, Insertion};
 pub use set::{CuckooFilter, GrowingFilter};
 #[cfg(feature = "std")]
-pub use snapshot::{Dump, LoadError, Loader, Snapshot, View};
+pub use snapshot::{Dump, LoadError, Loader, View};
 
 /// A set of items that takes a few bits per item and is shared by any number of threads.
 ///
@@ -149,25 +149,10 @@ impl<C: Contents, G: Growth> Filter<C, G> {
     }
 }
 
-impl<C: Contents, S: FromSeed> Default for Filter<C, Growing, S> {
-    /// Creates an empty filter, as [`new`](Filter::new). Its hasher is made from a random seed.
-    /// (Where nothing else names the type of the hasher, call `new`.)
+impl<C: Contents> Default for Filter<C, Growing> {
+    /// Creates an empty filter, with 4,096 slots at first. Its hasher is made from a random seed.
     fn default() -> Self {
-        built(Filter::<C, Growing>::builder().seeded_hasher().build())
-    }
-}
-
-impl<C: Contents> Filter<C, Growing> {
-    /// Creates an empty filter, with 4,096 slots at first.
-    ///
-    /// ```
-    /// let seen = guira::GrowingFilter::new();
-    /// seen.insert_batch(0..10_000).unwrap();
-    /// ```
-    #[must_use]
-    #[track_caller]
-    pub fn new() -> Self {
-        Self::default()
+        built(Self::builder().build())
     }
 }
 

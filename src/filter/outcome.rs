@@ -9,7 +9,6 @@
 /// let workers = guira::CuckooMap::with_capacity(10);
 /// assert!(workers.insert_unique("flow 17", 3)?.is_new());
 /// assert_eq!(workers.insert_unique("flow 17", 4)?, guira::Insertion::Found(3));
-/// assert_eq!(workers.insert_unique("flow 17", 5)?.found(), Some(3));
 /// # Ok::<(), guira::InsertError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -27,16 +26,6 @@ impl<N, F> Insertion<N, F> {
     #[must_use]
     pub const fn is_new(&self) -> bool {
         matches!(self, Self::New(_))
-    }
-
-    /// Returns what was found, or `None` if the key was inserted.
-    #[inline]
-    #[must_use]
-    pub fn found(self) -> Option<F> {
-        match self {
-            Self::New(_) => None,
-            Self::Found(found) => Some(found),
-        }
     }
 }
 

@@ -4,7 +4,7 @@ use core::hash::BuildHasher;
 
 use super::{
     Filter, InsertMask, Insertion, Key, StableHashBuilder,
-    batch::{Batch, CountChange, check_lengths, insert_singly, pass_on, unique_burst},
+    batch::{Batch, CountChange, check_lengths, insert_singly, unique_burst},
     engine::SetEngine,
     kind::{Fixed, Growing, Growth, Set},
 };
@@ -58,7 +58,7 @@ pub type CuckooFilter<S = StableHashBuilder> = Filter<Set, Fixed, S>;
 /// there may be more than 100 million items.
 ///
 /// Removals make room for later inserts, and release no memory:
-/// [`shrink_to_fit`](Filter::shrink_to_fit) does.
+/// [`shrink_step`](Filter::shrink_step) does.
 ///
 /// # What it costs
 ///
@@ -220,16 +220,6 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
         Failures::of(|failed| self.insert_each(Batch { slice: None, each }, failed))
     }
 
-    /// As `insert_batch`. Returns the number of items that were added. For the C interface.
-    #[doc(hidden)]
-    pub fn insert_batch_with<K: Key>(
-        &self,
-        keys: &[K],
-        failed: impl FnMut(usize, InsertError),
-    ) -> usize {
-        self.insert_each(self.keys(keys), &mut pass_on(failed))
-    }
-
     /// Inserts many items, each only if it is absent: `added[i]` tells whether `keys[i]` was
     /// added. Returns the number of items added.
     ///
@@ -258,19 +248,7 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
     ) -> Result<usize, InsertBatchError> {
         let mut failures = Failures::default();
         let count = self.insert_unique_each(keys, added, &mut failures.adding());
-        failures.check_unique(count, keys.len())
-    }
-
-    /// As `insert_unique_batch`, for the C interface.
-    #[doc(hidden)]
-    #[track_caller]
-    pub fn insert_unique_batch_with<K: Key>(
-        &self,
-        keys: &[K],
-        added: &mut [bool],
-        failed: impl FnMut(usize, InsertError),
-    ) -> usize {
-        self.insert_unique_each(keys, added, &mut pass_on(failed))
+        failures.check(count, keys.len())
     }
 
     /// Inserts those of up to 64 keys that are absent, and returns the outcomes as masks.

@@ -11,9 +11,7 @@ pub(crate) enum Answers<'a> {
     Mask(&'a mut u64),
     /// The value of each item that was found.
     Values(&'a mut [Option<u16>]),
-    /// As `Each`, and the value of each item, which is zero if the item was not found.
-    EachWithValues(&'a mut [bool], &'a mut [u16]),
-    /// As `Mask`, and values as in `EachWithValues`.
+    /// As `Mask`, and the value of each item, which is zero if the item was not found.
     MaskWithValues(&'a mut u64, &'a mut [u16]),
 }
 
@@ -29,10 +27,6 @@ impl Answers<'_> {
             Self::Each(found) => found[position] = value.is_some(),
             Self::Mask(mask) => **mask |= u64::from(value.is_some()) << position,
             Self::Values(values) => values[position] = value,
-            Self::EachWithValues(found, values) => {
-                found[position] = value.is_some();
-                values[position] = value.unwrap_or(0);
-            }
             Self::MaskWithValues(mask, values) => {
                 **mask |= u64::from(value.is_some()) << position;
                 values[position] = value.unwrap_or(0);
@@ -61,13 +55,10 @@ impl Answers<'_> {
                     *answer = (value & FOUND != 0).then_some(value as u16);
                 }
             }
-            Self::EachWithValues(flags, all) => {
-                put_bits(&mut flags[here.clone()], found);
-                put_values(&mut all[here], values);
-            }
             Self::MaskWithValues(mask, all) => {
                 **mask = found;
-                put_values(&mut all[here], values);
+                let answers = all[here].iter_mut().zip(values);
+                answers.for_each(|(answer, &value)| *answer = value as u16);
             }
         }
         found.count_ones() as usize
@@ -87,13 +78,6 @@ fn put_bits(answers: &mut [bool], mut found: u64) {
     if !rest.is_empty() {
         rest.copy_from_slice(&BITS[(found & 0xff) as usize][..rest.len()]);
     }
-}
-
-/// Writes values without [`FOUND`].
-#[cfg(guira_vectors)]
-#[inline]
-fn put_values(answers: &mut [u16], values: &[u32]) {
-    answers.iter_mut().zip(values).for_each(|(answer, &value)| *answer = value as u16);
 }
 
 /// The bits of every byte, the lowest one first.

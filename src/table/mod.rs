@@ -257,9 +257,7 @@ pub use expiry::{Aged, Clock, ClockAndSweep, ClockState, Generations, SweepState
 pub(crate) use expiry::{MAX_LAG, MAX_READING, stamp_bits};
 #[cfg(feature = "raw")]
 pub use fixed::Move;
-pub use fixed::{
-    Addressing, FixedSpace, FixedTable, INTERLEAVED, KeyProbe, MAX_BUCKETS, Pair, PendingInserts,
-};
+pub use fixed::{Addressing, FixedSpace, FixedTable, KeyProbe, MAX_BUCKETS, Pair, PendingInserts};
 pub(crate) use fixed::{SingleLookup, table_bytes};
 pub use kernel::Kernel;
 #[cfg(guira_vectors)]
@@ -269,7 +267,7 @@ pub(crate) use memory::Borrowed;
 pub(crate) use memory::{Buckets, GrowingBuckets, bucket_bytes, try_boxed};
 #[cfg(feature = "std")]
 pub(crate) use memory::{
-    LOADED_CHUNK, LoaderMemory, LoaderPosition, StagedBuckets, TableLoader, advise_huge_pages,
+    LOADED_CHUNK, LoaderMemory, LoaderPosition, TableLoader, advise_huge_pages,
 };
 pub use mix::mix;
 pub use payload::{Bare, Payload};

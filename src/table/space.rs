@@ -103,9 +103,6 @@ pub trait Words<L>: Space {
     /// The stripe of an item.
     fn stripe<'a>(&self, stripes: &'a Stripes, item: &Self::Item) -> &'a Stripe;
 
-    /// The stripe of a slot in one of these words.
-    fn stripe_of_slot<'a>(&self, stripes: &'a Stripes, seen: Seen, slot: u32) -> &'a Stripe;
-
     /// The stripe of a slot that is to be moved.
     fn stripe_of_move<'a>(&self, stripes: &'a Stripes, step: Self::Move) -> &'a Stripe;
 

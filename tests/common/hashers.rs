@@ -5,7 +5,7 @@
 use std::hash::{BuildHasher, Hasher};
 
 use guira::{
-    FilterBuilder, FromSeed, StableHashBuilder, StableHasher,
+    FilterBuilder, StableHashBuilder, StableHasher,
     kind::{Contents, Growth},
 };
 

@@ -12,8 +12,8 @@ use super::{
 /// Keys, and the tags of the items of each of them.
 ///
 /// If items expire in a filter that grows, slots know different parts of them. Then it is not known
-/// which of several slots a refresh or an eviction took. As long as one of these can be seen, the
-/// multiset is *disturbed*: it holds what must be found, and there may be more.
+/// which of several slots a refresh took. As long as one of these can be seen, the multiset is
+/// *disturbed*: it holds what must be found, and there may be more.
 pub struct Items<T> {
     pub keys: Vec<u64>,
     /// The first alias of each key, at the first size, which distinguishes the fewest.
@@ -24,8 +24,7 @@ pub struct Items<T> {
     kept: Vec<Vec<T>>,
     /// While it is disturbed: the last tag that a slot of each key may have.
     latest: Vec<Option<T>>,
-    /// The last tag that such a refresh or eviction gave. Until it expires, removals may be
-    /// refused.
+    /// The last tag that such a refresh gave. Until it expires, removals may be refused.
     disturbed: Option<T>,
 }
 
@@ -155,12 +154,5 @@ impl<T: Copy + Ord> Items<T> {
             *oldest = tag;
         }
         self.disturb(key, tag);
-    }
-
-    /// Any item may have been replaced by one of a key with this tag.
-    pub fn replace(&mut self, key: usize, tag: T) {
-        (0..self.keys.len()).for_each(|other| self.disturb(other, tag));
-        self.owned.iter_mut().chain(&mut self.kept).for_each(Vec::clear);
-        self.kept[key].push(tag);
     }
 }

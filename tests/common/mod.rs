@@ -142,7 +142,7 @@ impl Subject for Growing {
     }
 
     fn shrink<C: Contents, S>(filter: &mut Filter<C, Self, S>) -> usize {
-        filter.shrink_to_fit()
+        shrink(filter)
     }
 
     fn shrink_in_steps<C: Contents, S>(filter: &mut Filter<C, Self, S>) {
@@ -300,3 +300,10 @@ macro_rules! for_every_growing_layout {
     };
 }
 pub(crate) use for_every_growing_layout;
+
+/// Releases all memory that a filter does not need. Returns the number of bytes.
+pub fn shrink<C: Contents, S>(filter: &mut Filter<C, Growing, S>) -> usize {
+    let before = filter.size_in_bytes();
+    assert_ne!(filter.shrink_step(u64::MAX), Shrinking::Unfinished);
+    before - filter.size_in_bytes()
+}

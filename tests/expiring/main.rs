@@ -109,9 +109,6 @@ fn late_copies_fill_their_buckets<G: Subject>() {
         assert!((2..=12).contains(&(20 - reasons.len())), "{layout:?}: {reasons:?}");
         assert_eq!(filter.count(&key), 0);
         assert_eq!(filter.insert(&key), Err(InsertError::TooManyCopies));
-        // It replaces one of the late copies.
-        assert!(!filter.insert_evicting(&key), "a visible item was replaced");
-        assert!(filter.contains(&key));
     }
 }
 

@@ -153,8 +153,7 @@ fn rates_that_a_growing_filter_cannot_meet() {
     let near = builder.clone().layout(Layout::Growing5x12).false_positive_rate(0.03);
     assert!(near.max_capacity(100_000).build().is_ok());
     // A layout alone sets the target.
-    let filter = builder.layout(Layout::Growing5x12).build().expect("a small filter");
-    assert!((0.04..0.05).contains(&filter.target_false_positive_rate()));
+    assert!(builder.layout(Layout::Growing5x12).build().is_ok());
 }
 
 /// The two errors of `max_capacity`, and that of a capacity that needs too many buckets.
@@ -267,7 +266,6 @@ fn maps_panic_at_the_line_of_the_caller<G: Growth>() {
         &[
             here!(map.insert_batch(&three, &[1; 4])),
             here!(map.remove_batch(&three, &[1; 4], &mut [false; 3])),
-            here!(map.get_batch_into(&three, &mut [1; 4], &mut [false; 3])),
             here!(map.get_mask(&three, &mut [1; 4])),
         ],
     );
@@ -276,7 +274,6 @@ fn maps_panic_at_the_line_of_the_caller<G: Growth>() {
         &[
             here!(map.remove_batch(&three, &[1; 3], &mut [false; 4])),
             here!(map.get_batch(&three, &mut [None; 4])),
-            here!(map.get_batch_into(&three, &mut [1; 3], &mut [false; 4])),
             here!(map.contains_batch(&three, &mut [false; 4])),
         ],
     );

@@ -18,7 +18,7 @@ use common::{
     suite::{on_all_kinds, on_both_engines},
 };
 use guira::{
-    Filter, FromSeed, Hashed, InsertError, Layout, StableHashBuilder,
+    Filter, Hashed, InsertError, Layout, StableHashBuilder,
     kind::{Map, Set},
 };
 

@@ -12,9 +12,7 @@ use crate::common::{
     rng, scaled, settings,
     suite::{on_kinds, on_permanent_kinds},
 };
-use guira::{
-    CuckooFilter, Filter, FromSeed, Layout, MergeError, StableHashBuilder, kind::Permanent,
-};
+use guira::{CuckooFilter, Filter, Layout, MergeError, StableHashBuilder, kind::Permanent};
 use rand::RngExt;
 
 on_permanent_kinds! {

@@ -155,22 +155,23 @@ fn it_grows_a_hundredfold_from_four_threads_at_the_target_rate<K: Grows>() {
 fn the_rate_holds_at_every_length<K: Grows>() {
     let of_target = |(rate, fastest)| {
         let builder = builder::<K>().capacity(300).false_positive_rate(rate).seed(5);
-        if fastest { builder.fastest() } else { builder }
+        (if fastest { builder.fastest() } else { builder }, rate)
     };
     let builders = [(0.03, false), (0.03, true), (0.3, false)].map(of_target).into_iter();
-    let of_layout = |layout| settings::<K>(1, layout, 3);
-    for builder in builders.chain(K::layouts().into_iter().map(of_layout)) {
+    let of_layout = |layout| (settings::<K>(1, layout, 3), 1.0);
+    for (builder, target) in builders.chain(K::layouts().into_iter().map(of_layout)) {
         for comes_and_goes in if K::IS_PERMANENT { vec![false] } else { vec![false, true] } {
-            check_doublings::<K>(&builder.clone().build().expect("a small filter"), comes_and_goes);
+            let filter = builder.clone().build().expect("a small filter");
+            check_doublings::<K>(&filter, target, comes_and_goes);
         }
     }
 }
 
 /// Checks a filter at every doubling. Its items may expire, if there are more of them than it has
 /// room for.
-fn check_doublings<K: Grows>(filter: &Of<K>, comes_and_goes: bool) {
+fn check_doublings<K: Grows>(filter: &Of<K>, target: f64, comes_and_goes: bool) {
     let (first, slots_per_bucket) = (filter.slots(), filter.layout().slots_per_bucket() as usize);
-    let (target, value_bits) = (filter.target_false_positive_rate(), filter.layout().value_bits());
+    let value_bits = filter.layout().value_bits();
     let mut keys = 0..;
     for doubling in 1..=scaled(4, if value_bits == 0 { 11 } else { 6 }) {
         while filter.slots() < first << doubling {

@@ -2,7 +2,7 @@
 
 use guira::{GrowingFilter, Layout, Shrinking};
 
-use crate::common::scaled;
+use crate::common::{scaled, shrink};
 
 /// Inserts many items, removes 90 % of them, shrinks, and compares with a filter that was built for
 /// what is left.
@@ -17,7 +17,7 @@ fn shrinks_after_removals(items: u64, rate: f64) {
     let (before, slots) = (filter.size_in_bytes(), filter.slots());
 
     let start = std::time::Instant::now();
-    let released = filter.shrink_to_fit();
+    let released = shrink(&mut filter);
     let time = start.elapsed();
     assert_eq!(released, before - filter.size_in_bytes());
 
@@ -75,10 +75,10 @@ fn an_empty_filter_shrinks_to_its_first_size() {
                 .unwrap()
         };
         let (mut filter, new) = (build(), build());
-        assert_eq!(filter.shrink_to_fit(), 0);
+        assert_eq!(shrink(&mut filter), 0);
         filter.insert_batch(0..20_000_u64).unwrap();
         filter.clear();
-        assert!(filter.shrink_to_fit() > 0 && filter.is_empty());
+        assert!(shrink(&mut filter) > 0 && filter.is_empty());
         assert_eq!(filter.size_in_bytes(), new.size_in_bytes());
         for filter in [&filter, &new] {
             filter.insert_batch(0..20_000_u64).unwrap();
@@ -101,8 +101,8 @@ fn a_filter_that_has_shrunk_grows_again() {
         filter.insert_batch(more.clone()).unwrap();
         assert!(filter.false_positive_rate() <= 0.01);
         assert!(more.into_iter().all(|key| filter.remove(&key)));
-        assert!(filter.shrink_to_fit() > 0);
-        assert_eq!(filter.shrink_to_fit(), 0);
+        assert!(shrink(&mut filter) > 0);
+        assert_eq!(shrink(&mut filter), 0);
         assert_eq!(filter.len() as u64, keep);
         assert!(filter.capacity() as u64 >= keep && filter.capacity() < 3_000, "{filter:?}");
         assert!((0..keep).all(|key| filter.contains(&key)));
@@ -127,7 +127,7 @@ fn copies_that_do_not_fit_keep_their_buckets() {
     assert!(copies.iter().all(|&copies| copies >= 3), "{copies:?}");
     assert!(keys.iter().all(|key| filter.remove(key)));
     let slots = filter.slots();
-    assert!(filter.shrink_to_fit() > 0 && filter.slots() < slots);
+    assert!(shrink(&mut filter) > 0 && filter.slots() < slots);
     for (hot, &copies) in copies.iter().enumerate() {
         assert!(filter.count(&("hot", hot)) >= copies);
         (0..copies).for_each(|_| assert!(filter.remove(&("hot", hot)), "lost"));
@@ -146,7 +146,7 @@ fn shrinking_ends_at_copies_that_do_not_fit() {
     for key in 0..400 {
         keys.extend((0..4).filter(|_| filter.insert(&("hot", key)).is_ok()).map(|_| key));
     }
-    filter.shrink_to_fit();
+    shrink(&mut filter);
     let steps = (0..100).take_while(|_| filter.shrink_step(1_000) != Shrinking::Unchanged);
     assert!(steps.count() < 100, "no end of the steps: {filter:?}");
     assert!(keys.iter().all(|key| filter.remove(&("hot", *key))), "lost");
@@ -160,7 +160,7 @@ fn shrinking_counts_no_inserts() {
     let mut filter = GrowingFilter::builder().capacity(100).seed(4).build().unwrap();
     filter.insert_batch(0..20_000_u64).unwrap();
     assert!((1_000..20_000_u64).all(|key| filter.remove(&key)));
-    assert!(filter.shrink_to_fit() > 0);
+    assert!(shrink(&mut filter) > 0);
     let stats = filter.stats();
     assert_eq!(stats.inserts, 20_000);
     assert_eq!(stats.relocations_per_insert.iter().sum::<u64>(), 20_000);

@@ -11,6 +11,7 @@ use super::{
     allocations,
     common::{
         kind::{Kind, Of, new},
+        shrink,
         suite::on_kinds,
     },
     refuse_all, refuse_each, with_limit,
@@ -93,8 +94,8 @@ fn a_merge_without_memory_is_an_error() {
     assert!((0..8_000).all(|key| target.contains(&key)));
 }
 
-/// What a batch says, and what the filter holds, agree: items that were tried are in the filter
-/// unless they are listed, and the others are not, apart from aliases, which are counted.
+/// What a batch says, and what the filter holds, agree: items that were tried are in the filter if
+/// they are not listed, and only then, apart from aliases, which are counted.
 fn check_batch(
     items: usize,
     outcome: Result<(), InsertBatchError>,
@@ -106,6 +107,8 @@ fn check_batch(
     assert_eq!(listed.len(), error.failures().len(), "each is listed once");
     assert!(error.failures().is_sorted_by_key(|(position, _)| position));
     assert!(error.tried() <= items && error.is_complete() == (error.tried() == items));
+    assert!(listed.keys().all(|&position| position < error.tried()));
+    // In a table as small as these, an insert is completed before the next one begins.
     assert_eq!(error.added() + listed.len(), error.tried());
     for position in 0..items {
         let added = position < error.tried() && !listed.contains_key(&position);
@@ -115,8 +118,8 @@ fn check_batch(
     error
 }
 
-/// A batch without memory to list its failures tries no further items, and lists those that it had
-/// begun. With memory for some of the list, it goes on longer.
+/// A batch without memory to list its failures tries no further items. With memory for some of the
+/// list, it goes on longer.
 fn a_batch_ends_when_its_failures_take_no_memory<K: Kind>() {
     const ITEMS: usize = 40_000;
     let hashes: Vec<u64> = (0..ITEMS as u64).collect();
@@ -137,7 +140,7 @@ fn a_batch_ends_when_its_failures_take_no_memory<K: Kind>() {
         assert_eq!(error.added(), count);
         assert_eq!(error.is_complete(), limit == 1 << 30);
         let listed = error.failures().len();
-        assert!(listed > 0 && (limit > 0 || listed <= 17), "{listed}");
+        assert_eq!(listed > 0, limit > 0, "{listed}");
         assert!(error.failures().all(|(_, reason)| reason == InsertError::Full));
         assert!(error.to_string().contains("no memory") != error.is_complete(), "{error}");
         assert_eq!(error, error.clone());
@@ -148,7 +151,6 @@ fn a_batch_ends_when_its_failures_take_no_memory<K: Kind>() {
         let Some(outcome) = outcome else { continue };
         let error = outcome.expect_err("there is no room for all");
         assert_eq!(error.added(), added.iter().filter(|&&added| added).count());
-        assert!(added[error.tried()..].iter().all(|added| !added));
         assert_eq!(error.is_complete(), limit == 1 << 30);
         let listed: HashMap<usize, InsertError> = error.failures().collect();
         for (at, key) in keys.iter().enumerate() {
@@ -158,7 +160,7 @@ fn a_batch_ends_when_its_failures_take_no_memory<K: Kind>() {
     }
 }
 
-/// An iterator is cut off in the same way. A batch that grows lists its last item, and ends.
+/// An iterator is cut off in the same way. A batch that grows ends at its first failure.
 #[test]
 fn a_batch_of_an_iterator_and_one_that_grows_end_without_memory() {
     let filter = CuckooFilter::builder().capacity(1_000).seed(3).build().expect("memory");
@@ -168,8 +170,8 @@ fn a_batch_of_an_iterator_and_one_that_grows_end_without_memory() {
     let growing = allocated(1_000);
     let outcome = refuse_all(|| growing.insert_batch((0..40_000).map(Hashed)));
     let error = outcome.expect_err("it cannot grow");
-    assert!(error.failures().eq([(error.tried() - 1, InsertError::OutOfMemory)]));
-    assert_eq!((error.added(), error.is_complete()), (growing.len(), false));
+    assert_eq!((error.failures().len(), error.is_complete()), (0, false));
+    assert_eq!([error.added(), error.tried()], [growing.len(); 2]);
 }
 
 /// Lookups, inserts, removals, bursts, sweeps, and advances, near capacity and beyond, also as the
@@ -240,7 +242,6 @@ fn most_calls_allocate_nothing() {
             check("inserts of what expires", || {
                 more().for_each(|key| _ = seen.insert_unique(&key));
                 more().for_each(|key| _ = seen.insert_for(&key, 1));
-                more().for_each(|key| _ = seen.insert_evicting(&key));
                 let _ = seen.insert_unique_mask(few);
             });
             check("refreshes", || {
@@ -280,7 +281,7 @@ fn a_set_shrinks_without_memory() {
     filter.insert_batch(0..30_000).expect("memory");
     assert!((2_000..30_000).all(|key| filter.remove(&key)));
     let slots = filter.slots();
-    assert!(refuse_all(|| filter.shrink_to_fit()) > 0 && filter.slots() < slots);
+    assert!(refuse_all(|| shrink(&mut filter)) > 0 && filter.slots() < slots);
     assert!((0..2_000).all(|key| filter.contains(&key)));
     filter.insert_batch(2_000..30_000).expect("memory");
     assert!((0..30_000).all(|key| filter.contains(&key)));

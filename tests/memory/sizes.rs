@@ -156,18 +156,13 @@ fn check_snapshots<C: Contents, G: Growth>(filter: &Filter<C, G>) {
     assert!(refuse_each(|| Filter::<C, G>::loader().bytes(&bytes), is_expected) >= 3);
     assert!(refuse_each(|| Filter::<C, G>::loader().reader(&bytes[..]), is_expected) >= 2);
     let half = bytes.len() / 2;
-    let load = |at_once: bool| {
+    let load = || {
         let mut loader = Filter::<C, G>::loader();
-        if at_once {
-            loader = loader.allocate_at_once();
-        }
         loader.push(&bytes[..half])?;
         loader.push(&bytes[half..])?;
         loader.finish()
     };
-    assert!(refuse_each(|| load(false), is_expected) >= 2);
-    assert!(refuse_each(|| load(true), is_expected) >= 3);
-    assert!(refuse_each(|| filter.snapshot(), is_build_error) >= 3);
+    assert!(refuse_each(load, is_expected) >= 2);
     assert!(refuse_each(|| filter.write_to(std::io::sink()), is_io_error) >= 4);
     assert!(refuse_each(|| filter.dump().prepare(filter, usize::MAX), is_io_error) >= 2);
     let mut loader = Filter::<C, G>::loader();
@@ -187,17 +182,17 @@ fn is_io_error(error: &std::io::Error) -> bool {
     error.kind() == std::io::ErrorKind::OutOfMemory
 }
 
-/// A loader that allocates at once has the memory of a table from the allocator as soon as its
-/// bytes begin to arrive, and reports a refusal.
+/// A loader has the memory of a fixed table from the allocator as soon as its bytes begin to
+/// arrive, and reports a refusal.
 #[cfg(feature = "std")]
 #[test]
-fn a_loader_can_allocate_at_once() {
+fn a_loader_allocates_at_once() {
     let filter = CuckooMap::builder().capacity(2_000_000).seed(1).build().expect("memory");
     (0..2_000_000).for_each(|key| filter.insert(&key, 1).expect("memory"));
     let bytes = filter.to_bytes();
     let size = filter.slots() / filter.layout().slots_per_bucket() as usize * 8;
     let before = live_bytes();
-    let mut loader = CuckooMap::loader().allocate_at_once();
+    let mut loader = CuckooMap::loader();
     loader.push(&bytes[..HEADER]).expect("its own snapshot");
     let live = (live_bytes() - before) as usize;
     // It is aligned to huge pages.
@@ -209,27 +204,27 @@ fn a_loader_can_allocate_at_once() {
     assert_eq!(heap, size - size_of_val(&copy), "all of it is counted");
 
     let load = || {
-        let mut loader = CuckooMap::loader().allocate_at_once();
+        let mut loader = CuckooMap::loader();
         loader.push(&bytes)?;
         loader.finish()
     };
     let is_expected = |error: &LoadError| matches!(error, LoadError::OutOfMemory { .. });
     assert!(refuse_each(load, is_expected) >= 1);
-    let limit = CuckooMap::loader().limit(HEADER).allocate_at_once().push(&bytes);
+    let limit = CuckooMap::loader().limit(HEADER).push(&bytes);
     assert!(matches!(limit, Err(LoadError::LimitExceeded { .. })));
 }
 
-/// A set that was loaded so has all of its memory from the allocator, too.
+/// A set that grows and reserves no addresses has all of its memory from the allocator, too.
 #[cfg(feature = "std")]
 #[test]
-fn a_loader_of_sets_can_allocate_at_once() {
+fn a_loader_of_sets_can_take_all_from_the_allocator() {
     let builder = GrowingFilter::builder().capacity(1_000).reserve_address_space(false);
     let filter = builder.seed(1).build().expect("memory");
     filter.insert_batch(0..100_000).expect("memory");
     let bytes = filter.to_bytes();
     let before = live_bytes();
     let load = || {
-        let mut loader = GrowingFilter::loader().allocate_at_once();
+        let mut loader = GrowingFilter::loader().reserve_address_space(false);
         loader.push(&bytes)?;
         loader.finish()
     };

@@ -45,7 +45,6 @@ pub enum Action {
     Merge,
     // Only where items expire.
     InsertUniqueFor,
-    InsertEvicting,
     Refresh,
     RefreshMask,
     Sweep,
@@ -72,7 +71,7 @@ impl Action {
         if K::IS_PERMANENT {
             actions.push(Merge);
         } else {
-            actions.extend([InsertUniqueFor, InsertEvicting, Refresh, RefreshMask, Sweep]);
+            actions.extend([InsertUniqueFor, Refresh, RefreshMask, Sweep]);
             actions.extend([Pass; 5]);
         }
         if K::GROWS {
@@ -147,7 +146,7 @@ impl<K: Kind<Tag: Tag>> Place<'_, K> {
         if K::IS_PERMANENT { 0 } else { u64::from(self.timing.window) - u64::from(life) }
     }
 
-    /// Makes a call. Returns `None` if others may find what it removes again, or if it evicted.
+    /// Makes a call, and returns what it did.
     #[expect(clippy::too_many_lines, reason = "one arm for each call")]
     pub fn call(
         self,
@@ -213,12 +212,6 @@ impl<K: Kind<Tag: Tag>> Place<'_, K> {
                     Ok(Insertion::Found(tag)) => vec![(key, Op::Found(tag))],
                     Err(error) => vec![(key, absent(error))],
                 }
-            }
-            Action::InsertEvicting => {
-                if K::insert_evicting(filter, key) {
-                    return None;
-                }
-                vec![(key, Op::Add(None, 0))]
             }
             Action::InsertBatch => {
                 let (failed, told) = match K::insert_batch(filter, keys, &wants) {

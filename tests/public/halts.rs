@@ -110,7 +110,7 @@ impl<K: Kind<Tag: Tag>> Scene<K> {
         Arc::new(Self { setting, call, filter, other, owned, others, kept, absent })
     }
 
-    /// Makes the call. Returns whether it evicted nothing.
+    /// Makes the call. Returns whether it did what it is for.
     fn call(&self) -> bool {
         let place = Place::<K> {
             filter: &self.filter,

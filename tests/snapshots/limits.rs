@@ -243,8 +243,7 @@ fn steps<K: Kind>() -> Vec<Step<K>> {
                 }
             }
         }),
-        ("evict and refresh", |filter| {
-            (0..KEYS).for_each(|key| _ = K::insert_evicting(filter, key));
+        ("refresh", |filter| {
             (0..KEYS).for_each(|key| _ = K::refresh(filter, key));
         }),
         ("tick_by", |filter| pass::<K>(filter, By::Clock, 2)),

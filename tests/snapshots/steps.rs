@@ -31,8 +31,9 @@ fn a_loader_that_received_damage_writes_it() {
         first.push(&damaged).expect("no checksum has arrived");
         let received = received(&first);
         assert!(received == damaged);
-        for loader in [&mut first, &mut { CuckooFilter::loader() }] {
-            let rest = if loader.received() == 0 { &received[..] } else { &[] };
+        for (loader, rest) in
+            [(&mut first, &[][..]), (&mut { CuckooFilter::loader() }, &received[..])]
+        {
             loader.push(rest).expect("no checksum has arrived");
             let error = loader.push(&bytes[table..]).expect_err("a wrong checksum");
             assert!(matches!(error, LoadError::DamagedBuckets));

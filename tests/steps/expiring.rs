@@ -173,22 +173,6 @@ fn split() -> Scene {
     scene.with_call(move || table.split_one::<L>())
 }
 
-/// An eviction, in a table that may not grow: the item that goes is not looked up.
-fn eviction() -> Scene {
-    let mut scene = table(BUCKETS);
-    let table = Arc::clone(&scene.table);
-    let mut items = items(&table);
-    let item = items.pop().expect("one");
-    assert!(items.iter().any(|item| !GrowingSpace::<Aged>::insert(&table, *item)));
-    // Further ones, by which everything is full that is within reach.
-    let mut rng = rng(6);
-    for _ in 0..400 {
-        GrowingSpace::<Aged>::insert(&table, table.growth().item::<L>(rng.random()));
-    }
-    scene.room.clear();
-    scene.concerning(item, (0, 1), move || table.insert_evicting::<L>(item).1)
-}
-
 #[test]
 fn inserts_stop_or_panic() {
     let _watchdog = Watchdog::new("inserts_stop_or_panic");
@@ -217,7 +201,6 @@ fn refreshes_and_removals_stop_or_panic() {
         assert_eq!(scene.table.count::<L>(item), copies);
     }
     assert_eq!(at_every_step("removal", removal), 1);
-    assert!(at_every_step("eviction", eviction) >= 1);
 }
 
 #[test]

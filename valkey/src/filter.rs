@@ -61,9 +61,9 @@ impl FilterLoader {
     pub fn new(settings: &Settings, max_bytes: usize) -> Self {
         // From the allocator, as above.
         if settings.expansion > 0 {
-            Self::Growing(GrowingFilter::loader().limit(max_bytes).allocate_at_once())
+            Self::Growing(GrowingFilter::loader().limit(max_bytes).reserve_address_space(false))
         } else {
-            Self::Fixed(CuckooFilter::loader().limit(max_bytes).allocate_at_once())
+            Self::Fixed(CuckooFilter::loader().limit(max_bytes))
         }
     }
 

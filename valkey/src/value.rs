@@ -1,7 +1,6 @@
 //! The value of a key: a filter, or one of which a part has been loaded.
 
 use std::{
-    hash::BuildHasher,
     io::{self, Write},
     sync::atomic::{AtomicI64, Ordering::Relaxed},
 };
@@ -73,6 +72,8 @@ pub struct Value {
     filter: Option<Filter>,
     /// `None` if there is a filter.
     loader: Option<Box<FilterLoader>>,
+    /// The bytes that the loader has received.
+    received: u64,
     /// The dump that is under way. Any change of the filter ends it.
     dump: Option<Box<Dump>>,
     bytes: Bytes,
@@ -127,7 +128,10 @@ impl Value {
     fn empty(settings: Settings) -> Box<Self> {
         let mut bytes = Bytes::new();
         let place = bytes.count(Box::new_uninit);
-        Box::write(place, Self { settings, filter: None, loader: None, dump: None, bytes })
+        Box::write(
+            place,
+            Self { settings, filter: None, loader: None, received: 0, dump: None, bytes },
+        )
     }
 
     /// The filter. An error if it is incomplete.
@@ -287,7 +291,7 @@ impl Value {
     /// with the same seed and history have the same number.
     pub fn state(&self) -> Result<u64, Error> {
         let (len, slots, seed) = each!(self.filter()?, filter => {
-            (filter.len(), filter.slots(), filter.hasher().hash_one(0))
+            (filter.len(), filter.slots(), filter.hash_key(&0).0)
         });
         let numbers = [len as u64, self.settings.deleted, slots as u64];
         Ok(stream::checksum(seed, numbers.map(u64::to_le_bytes).as_flattened()))
@@ -319,6 +323,7 @@ impl Value {
             let complete = loader.take_if(|it| each!(&**it, loader => loader.is_complete()));
             complete.map(|loader| loader.finish()).transpose()
         })?;
+        self.received += bytes.len() as u64;
         Ok(())
     }
 
@@ -395,8 +400,7 @@ impl Value {
     /// Bytes of the stream, or of what was received of it.
     pub fn stream_len(&self) -> u64 {
         let filter = self.filter.as_ref().map(|filter| each!(filter, it => it.dump().len()));
-        let loader = self.loader.as_ref().map(|loader| each!(&**loader, it => it.received()));
-        PREAMBLE as u64 + filter.or(loader).unwrap_or(0)
+        PREAMBLE as u64 + filter.unwrap_or(self.received)
     }
 }
 

@@ -19,7 +19,7 @@ use std::{
 
 use anyhow::{Context, Result};
 use derive_more::{Add, Sum};
-use guira::CuckooMap;
+use guira::{CuckooMap, Insertion};
 
 use crate::capture::{self, CLOSED, FlowKey, Packet, SECOND};
 
@@ -182,7 +182,10 @@ fn deal(
         if id.is_none() {
             // An earlier packet of the batch may have inserted the flow.
             let found = map.insert_unique(&packet.flow, idlest as u16);
-            id = found.context("there are too many live flows")?.found();
+            id = match found.context("there are too many live flows")? {
+                Insertion::New(()) => None,
+                Insertion::Found(id) => Some(id),
+            };
         }
         let owner = id.map_or(idlest, usize::from);
         dealt[owner] += 1;

@@ -18,7 +18,7 @@ use std::{
 use anyhow::Result;
 use dashmap::DashMap;
 use guira::{
-    CuckooFilter, Filter, FromSeed, GrowingFilter, StableHashBuilder,
+    CuckooFilter, Filter, GrowingFilter, StableHashBuilder,
     kind::{Growth, Set},
 };
 

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, RwLock};
 
 use fastbloom::{AtomicBloomFilter, BloomFilter};
-use guira::{ExpiringFilter, FromSeed, StableHashBuilder};
+use guira::{ExpiringFilter, StableHashBuilder};
 use hashbrown::HashMap;
 
 /// Remembers ids for a window of ticks.

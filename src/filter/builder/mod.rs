@@ -5,7 +5,7 @@ mod engine_settings;
 use core::{fmt, hash::BuildHasher, marker::PhantomData, time::Duration};
 
 use super::{
-    Filter, FromSeed, StableHashBuilder,
+    Filter, StableHashBuilder,
     engine::Engine,
     hasher::{hasher_seed, random_seed},
     kind::{Contents, Growth},
@@ -47,7 +47,6 @@ pub(crate) struct Settings {
     pub(super) time_to_live: Option<Duration>,
     /// The clock of a filter that keeps time itself.
     pub(super) time: Option<TimeSource>,
-    pub(super) inserts_per_second: Option<u64>,
     pub(super) fastest: bool,
     pub(super) huge_pages: bool,
     pub(super) max_capacity: Option<usize>,
@@ -93,7 +92,6 @@ impl Settings {
         // Before anything is divided by the window.
         let bits = |window| stamp_bits(window).ok_or(BuildError::InvalidWindow(window));
         let of_stamps = self.window.map(bits).transpose()?;
-        self.capacity = self.capacity.or_else(|| self.items_by_rate());
         if self.capacity.is_none() && !G::GROWS {
             return Err(BuildError::NoCapacity);
         }
@@ -124,14 +122,6 @@ impl Settings {
         self.capacity = self.capacity.map(|capacity| capacity.max(1));
         (self.value_bits, self.own_bytes) = (value_bits, own_bytes);
         Ok(self)
-    }
-
-    /// The items of `window + 2` generations, if the builder knows how many come in a second.
-    fn items_by_rate(&self) -> Option<usize> {
-        let (rate, window) = (self.inserts_per_second?, u64::from(self.window?));
-        let nanos = u128::from(self.interval(window as u32)?) * u128::from(window + 2);
-        let items = nanos.saturating_mul(rate.into()).div_ceil(1_000_000_000);
-        Some(usize::try_from(items).unwrap_or(usize::MAX))
     }
 
     /// The kernel by which batches are looked up. It is available on this processor.
@@ -261,7 +251,7 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
 
     /// Sets the hasher of the keys. A weak one does no harm as long as keys have distinct hashes:
     /// the filter mixes every hash once more. A load of a snapshot needs the same hasher again:
-    /// [`Loader::hasher`](crate::Loader::hasher). See also [`seeded_hasher`](Self::seeded_hasher).
+    /// [`Loader::hasher`](crate::Loader::hasher).
     ///
     /// ```
     /// use std::hash::RandomState;
@@ -275,22 +265,6 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     pub fn hasher<S2: BuildHasher>(self, hasher: S2) -> FilterBuilder<C, G, S2> {
         let Self { settings, seed, kind, .. } = self;
         FilterBuilder { settings, seed, hasher: HasherSource::Given(hasher), kind }
-    }
-
-    /// Sets the type of the hasher, which is made from a seed. The filter derives that seed from
-    /// its own, which snapshots contain, so a loader makes the same hasher again:
-    /// [`Loader::seeded_hasher`](crate::Loader::seeded_hasher).
-    ///
-    /// ```
-    /// use std::hash::{BuildHasherDefault, DefaultHasher};
-    ///
-    /// let builder = guira::CuckooFilter::builder().capacity(10);
-    /// let builder = builder.seeded_hasher::<BuildHasherDefault<DefaultHasher>>();
-    /// builder.build().unwrap().insert("ani").unwrap();
-    /// ```
-    pub fn seeded_hasher<S2: FromSeed>(self) -> FilterBuilder<C, G, S2> {
-        let Self { settings, seed, kind, .. } = self;
-        FilterBuilder { settings, seed, hasher: HasherSource::Seeded(S2::from_seed), kind }
     }
 
     /// Builds the filter.

@@ -42,13 +42,6 @@ operations! {
         })
     }
 
-    /// Returns whether a visible item was replaced.
-    fn insert_evicting(&self, mixed: u64) -> bool {
-        by_layout!(self.layout, L => {
-            self.table.insert_evicting::<L>(self.table.fetched::<L>(mixed)).1
-        })
-    }
-
     fn refresh(&self, mixed: u64) -> bool {
         by_layout!(self.layout, L => {
             self.table.refresh::<L>(self.table.fetched_with_stripe::<L>(mixed))

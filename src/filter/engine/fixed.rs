@@ -10,7 +10,7 @@ use crate::filter::snapshot::{Form, LoadError, Saved, Words, field};
 #[cfg(guira_in_place)]
 use crate::table::Borrowed;
 #[cfg(feature = "std")]
-use crate::table::{Buckets, Clock, StagedBuckets};
+use crate::table::{Buckets, Clock};
 use crate::{
     BuildError, InsertError, Layout,
     bucket::BucketLayout,
@@ -92,7 +92,7 @@ for_each_payload! { P:
 #[cfg(feature = "std")]
 for_each_payload! { P:
     impl Saved for FixedEngine<P> {
-        type Memory = StagedBuckets;
+        type Memory = Buckets;
 
         fn form(&self) -> Form {
             Form {
@@ -122,16 +122,12 @@ for_each_payload! { P:
             field("copies", form.max_copies, form.max_copies < slots)
         }
 
-        fn memory(form: &Form, at_once: bool, _reserve: bool) -> Option<StagedBuckets> {
-            if at_once {
-                StagedBuckets::at_once(form.words)
-            } else {
-                StagedBuckets::incremental(form.words)
-            }
+        fn memory(form: &Form, _reserve: bool) -> Option<Buckets> {
+            Buckets::new(form.words, true)
         }
 
-        fn restore(form: &Form, _occupied: u64, memory: StagedBuckets) -> Option<Self> {
-            let mut restored = Self::holding(form, memory.finish(), form.stripes)?;
+        fn restore(form: &Form, _occupied: u64, buckets: Buckets) -> Option<Self> {
+            let mut restored = Self::holding(form, buckets, form.stripes)?;
             by_layout!(form.layout, L => restored.table.start_clock::<L>(form.clock));
             Some(restored)
         }

@@ -296,11 +296,6 @@ pub(crate) trait Engine: Lookups + Saved + Sized + Send + Sync + 'static {
     #[cfg(feature = "raw")]
     fn kernel(&self) -> Kernel;
 
-    /// The target false-positive rate of an engine that grows.
-    fn target(&self) -> f64 {
-        self.false_positive_rate()
-    }
-
     /// The bytes of the next growth, unless there will be none.
     fn next_growth(&self) -> Option<usize> {
         None

@@ -4,7 +4,7 @@ use core::num::NonZero;
 
 use super::{Engine, FixedEngine, SplittingEngine};
 use crate::{
-    Filter, FromSeed, Layout, StableHashBuilder,
+    Filter, Layout, StableHashBuilder,
     filter::hasher::hasher_seed,
     kind::{Contents, Expiring, Fixed, Growing, Growth, Map, Set},
     table::{Aged, Bare, ClockState, FixedTable, Kernel, Valued, split::GrowingTable},

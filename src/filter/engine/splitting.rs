@@ -107,10 +107,6 @@ for_each_payload! { P:
             rate(self.layout, doublings(first, self.table.buckets()))
         }
 
-        fn target(&self) -> f64 {
-            self.target
-        }
-
         fn next_growth(&self) -> Option<usize> {
             self.table.next_growth()
         }
@@ -271,7 +267,7 @@ for_each_payload! { P:
             field("target rate", target.to_bits(), rate <= target * (1.0 + 1e-9))
         }
 
-        fn memory(form: &Form, _at_once: bool, reserve: bool) -> Option<ImageLoader<P>> {
+        fn memory(form: &Form, reserve: bool) -> Option<ImageLoader<P>> {
             let &Form { layout, words, stripes, clock, .. } = form;
             let (grown, payload, memory) = (form.grown?, P::of(layout, clock), (reserve, true));
             with_growing_layout!(layout, L => {

@@ -3,11 +3,11 @@
 use core::hash::BuildHasher;
 
 use crate::{
-    InsertBatchError, InsertError, InsertMask, Key,
+    InsertBatchError, InsertMask, Key,
     error::batch::{Failed, Failures},
     filter::{
         Filter,
-        batch::{Batch, check_burst, check_lengths, insert_singly, pass_on, unique_burst},
+        batch::{Batch, check_burst, check_lengths, insert_singly, unique_burst},
         engine::ExpiringEngine,
     },
     kind::{Expiring, Growth},
@@ -45,25 +45,13 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
         Failures::of(|failed| self.insert_each_at(batch, generation, failed)).map(|()| generation)
     }
 
-    /// As `insert_batch`. Returns the generation of the items, and the number of those that were
-    /// added. For the C interface.
-    #[doc(hidden)]
-    pub fn insert_batch_with<K: Key>(
-        &self,
-        keys: &[K],
-        failed: impl FnMut(usize, InsertError),
-    ) -> (u64, usize) {
-        let generation = self.on_time().clock().generation();
-        (generation, self.insert_each_at(self.keys(keys), generation, &mut pass_on(failed)))
-    }
-
     /// Inserts those of many items that have not been seen within the window: `added[i]` tells
     /// whether `keys[i]` was added. Returns the number of items added.
     ///
     /// Each item is inserted as by [`insert_unique`](Self::insert_unique), in their order, and each
     /// in the generation that is current then. Their generations are not returned, so nobody may
     /// remove them. An item that occurs twice in the batch is added once, unless it expires, or is
-    /// cleared or evicted, during the call. If the hashing of an item panics, some of the items
+    /// cleared, during the call. If the hashing of an item panics, some of the items
     /// before it may not have been tried: `added` tells which were added.
     ///
     /// # Errors
@@ -87,19 +75,7 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     ) -> Result<usize, InsertBatchError> {
         let mut failures = Failures::default();
         let count = self.insert_unique_each(keys, added, &mut failures.adding());
-        failures.check_unique(count, keys.len())
-    }
-
-    /// As `insert_unique_batch`, for the C interface.
-    #[doc(hidden)]
-    #[track_caller]
-    pub fn insert_unique_batch_with<K: Key>(
-        &self,
-        keys: &[K],
-        added: &mut [bool],
-        failed: impl FnMut(usize, InsertError),
-    ) -> usize {
-        self.insert_unique_each(keys, added, &mut pass_on(failed))
+        failures.check(count, keys.len())
     }
 
     /// Inserts those of up to 64 keys that have not been seen within the window, and returns the

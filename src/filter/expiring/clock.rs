@@ -230,9 +230,9 @@ impl<G: Growth, S> FilterBuilder<Expiring, G, S> {
     /// are found for longer, never shorter. See [the guide](crate::docs::expiry#a-time-to-live) for
     /// the numbers, for the lag, which both promises suppose, and for what writes wait for.
     ///
-    /// **Size.** Set [`inserts_per_second`](Self::inserts_per_second), or a
-    /// [`capacity`](Self::capacity): a third more than come in a time to live. That is one interval
-    /// for the generation that is filled, and one for what has expired and is not yet swept.
+    /// **Size.** Set a [`capacity`](Self::capacity) of a third more items than come in a time to
+    /// live, at the busiest time. That is one interval for the generation that is filled, and one
+    /// for what has expired and is not yet swept.
     ///
     /// Another [`window`](Self::window) divides the time to live into as many intervals. The
     /// shortest windows of a number of stamp bits, such as 6, make up for a pause without a sweep.
@@ -247,11 +247,10 @@ impl<G: Growth, S> FilterBuilder<Expiring, G, S> {
     /// use std::time::Duration;
     ///
     /// let builder = guira::ExpiringFilter::builder().ttl(Duration::from_secs(600));
-    /// let seen = builder.inserts_per_second(500).build().unwrap();
+    /// let seen = builder.capacity(500 * 800).build().unwrap(); // 500 come in a second
     /// assert!(seen.insert_unique("nonce").unwrap().is_new());
     /// assert!(!seen.insert_unique("nonce").unwrap().is_new()); // a replay, for ten minutes
     /// assert_eq!(seen.interval().unwrap().as_secs(), 100);
-    /// assert!(seen.capacity() >= 400_000);
     /// ```
     #[cfg(feature = "std")]
     pub fn ttl(mut self, time: Duration) -> Self {
@@ -267,26 +266,6 @@ impl<G: Growth, S> FilterBuilder<Expiring, G, S> {
     #[cfg(all(feature = "std", feature = "raw"))]
     pub fn clock(mut self, now: fn() -> u64) -> Self {
         self.settings.time = Some(crate::table::TimeSource(now));
-        self
-    }
-
-    /// Sets the capacity to the items that come within the window and two more generations, if so
-    /// many new items come in a second. Needs a [`ttl`](Self::ttl), or a
-    /// [`time_to_live`](Self::time_to_live). Takes the rate of the busiest time.
-    ///
-    /// These are the items that are found, those of the present generation among them, and those
-    /// that have expired and are not yet swept. A [`capacity`](Self::capacity) takes precedence. A
-    /// filter that grows starts with this capacity.
-    ///
-    /// ```
-    /// use std::time::Duration;
-    ///
-    /// let builder = guira::ExpiringFilter::builder().time_to_live(Duration::from_secs(60));
-    /// let seen = builder.window(6).inserts_per_second(1_000).build().unwrap();
-    /// assert_eq!(seen.capacity(), 80_000);
-    /// ```
-    pub fn inserts_per_second(mut self, rate: u64) -> Self {
-        self.settings.inserts_per_second = Some(rate);
         self
     }
 

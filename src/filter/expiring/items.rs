@@ -74,7 +74,7 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// [`Found`](Insertion::Found) otherwise.
     ///
     /// If calls with the same item overlap, at most one of them inserts it, until that insert
-    /// expires, or is removed, cleared, or evicted. An item that is found is not refreshed. `Found`
+    /// expires, or is removed or cleared. An item that is found is not refreshed. `Found`
     /// can be due to an alias, with the probability of a false positive. **If this returns `Found`,
     /// you own no copy and must not call [`remove`](Self::remove).**
     ///
@@ -119,31 +119,6 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
         let life = life.into().generations(self.engine.clock())?;
         let generation = self.on_time().insert_unique(self.mixed(key), life)?;
         Ok(generation.map_or(Insertion::Found(()), Insertion::New))
-    }
-
-    /// Inserts an item even if the filter is full: then it replaces the oldest item in the two
-    /// buckets. Returns whether an item was replaced that had not expired.
-    ///
-    /// The item that is replaced is at least as old as every item that stays in one of the two
-    /// buckets throughout the call, and is not relocated between them. If the call returns `false`,
-    /// no item was forgotten early. Both hold beside any other calls.
-    ///
-    /// Use it where it is better to forget an old item early than to refuse a new one. **The
-    /// promise that an item is found for a window no longer holds in a filter on which this is
-    /// called, and nobody may [`remove`](Self::remove) anything from it**: the item may be gone,
-    /// and an alias of it would lose its copy. It also inserts an item that is already present.
-    ///
-    /// First tries to insert the item as [`insert`](Self::insert) does, with its search for room.
-    /// Then acquires the lock of the stripe of the item that it replaces.
-    ///
-    /// ```
-    /// let seen = guira::ExpiringFilter::with_capacity(100);
-    /// let replaced = (0..1_000).filter(|key| seen.insert_evicting(key)).count();
-    /// assert!(seen.len() == 1_000 - replaced && seen.contains(&999));
-    /// ```
-    #[doc(alias = "force_insert")]
-    pub fn insert_evicting<K: Key + ?Sized>(&self, key: &K) -> bool {
-        self.on_time().insert_evicting(self.mixed(key))
     }
 
     /// Makes an item as young as if it were inserted now, if it is found. Returns whether it was

@@ -25,7 +25,7 @@ pub use life::Life;
 /// use std::time::Duration;
 ///
 /// let builder = guira::ExpiringFilter::builder().ttl(Duration::from_secs(600));
-/// let seen = builder.inserts_per_second(500).build().unwrap();
+/// let seen = builder.capacity(500 * 800).build().unwrap();
 /// assert!(seen.insert_unique("nonce 17").unwrap().is_new());
 /// assert!(!seen.insert_unique("nonce 17").unwrap().is_new()); // a replay, for ten minutes
 /// // A test does not wait for them:
@@ -40,7 +40,7 @@ pub use life::Life;
 ///
 /// Let w be the [`window`](Filter::window). An insert returns the generation g of its item, which
 /// is current at some moment of the call. **The item is found up to the generation g + w, and no
-/// longer**, unless it is removed, cleared, or evicted:
+/// longer**, unless it is removed or cleared:
 ///
 /// - A lookup finds the item if it begins after the insert returned, and returns before the
 ///   generation g + w + 1 begins.
@@ -97,8 +97,6 @@ pub use life::Life;
 /// - No [`clear`](Filter::clear) came between the two, or overlapped one of them.
 /// - Nobody calls [`refresh`](Filter::refresh) for this item from its insert to its removal. What
 ///   is refreshed is left to expire.
-/// - Nobody calls [`insert_evicting`](Filter::insert_evicting) on this filter, or has called it on
-///   one from which this filter comes.
 ///
 /// A removal that comes too late removes nothing, so nobody needs to know whether an item has
 /// expired. (It can also return `false` for an item that has not expired, if the refresh of an
@@ -112,10 +110,8 @@ pub use life::Life;
 /// - An `advance` takes effect at one moment for all items. Lookups that overlap it are ordered
 ///   before it or after it, each on its own, and an insert may return the generation that ends or
 ///   the one that begins.
-/// - [`insert_evicting`](Filter::insert_evicting) says which item it replaces, beside any calls.
 /// - If calls of `insert_unique` with one item overlap each other and an `advance`, none of them
-///   accepts the item again before the former insert has expired, or is removed, cleared, or
-///   evicted.
+///   accepts the item again before the former insert has expired, or is removed or cleared.
 /// - Lookups find the item while a `refresh` runs. Exception: if its last generation ends during
 ///   the call, lookups may miss it until the call returns `true`.
 ///
@@ -141,7 +137,7 @@ pub type ExpiringFilter<S = StableHashBuilder> = Filter<Expiring, Fixed, S>;
 /// Use it if you do not know how many items will come within a window. It grows to what the busiest
 /// time needs, as a [`GrowingFilter`](crate::GrowingFilter#growth) does. An insert sweeps what has
 /// expired before it splits buckets. So a filter to which as many items come in each generation as
-/// expire keeps its size. After a peak, [`shrink_to_fit`](Filter::shrink_to_fit) releases memory.
+/// expire keeps its size. After a peak, [`shrink_step`](Filter::shrink_step) releases memory.
 ///
 /// ```
 /// let seen = guira::GrowingExpiringFilter::builder().window(5).build().unwrap();
@@ -162,8 +158,6 @@ pub type ExpiringFilter<S = StableHashBuilder> = Filter<Expiring, Fixed, S>;
 ///   its item than an older one. If an item, or one of its aliases, has such a younger copy, and
 ///   anything was refreshed within the window, the filter cannot tell which copy may go. Then the
 ///   older copy is left to expire.
-/// - **[`len`](Filter::len)** is exact as long as nothing is refreshed or evicted. Otherwise it may
+/// - **[`len`](Filter::len)** is exact as long as nothing is refreshed. Otherwise it may
 ///   count a few slots too many or too few, until they expire.
-/// - **[`insert_evicting`](Filter::insert_evicting)** replaces an item only if the filter cannot
-///   grow, or if copies of few items fill its buckets, so that growth would not help.
 pub type GrowingExpiringFilter<S = StableHashBuilder> = Filter<Expiring, Growing, S>;

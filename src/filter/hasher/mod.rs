@@ -1,12 +1,11 @@
-//! The default hasher, which is stable and seeded, and the trait of hashers that are made from a
-//! seed.
+//! The default hasher, which is stable and seeded.
 
 mod check;
 
 use core::{
     borrow::Borrow,
     fmt,
-    hash::{BuildHasher, BuildHasherDefault, Hash, Hasher},
+    hash::{BuildHasher, Hash, Hasher},
 };
 
 use rapidhash::v3::{RapidSecrets, rapidhash_v3_inline};
@@ -14,27 +13,6 @@ use rapidhash::v3::{RapidSecrets, rapidhash_v3_inline};
 pub(super) use check::hasher_check;
 
 use crate::table::mix;
-
-/// A hasher that is made from a seed, so that a filter that is loaded makes it again from the seed
-/// in its snapshot.
-///
-/// Implement it for a hasher of your own, if equal seeds give equal hashes in every process. The
-/// seed of a filter's hasher is derived from the filter's own seed.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be made from a seed",
-    note = "give a hasher of this type instead: `.hasher(..)` of a builder and of a loader"
-)]
-pub trait FromSeed: BuildHasher {
-    /// Returns the hasher with this seed. Equal seeds give equal hashes, in every process.
-    fn from_seed(seed: u64) -> Self;
-}
-
-/// Hashers without a seed. A filter mixes every hash with a seed of its own.
-impl<H: Default + Hasher> FromSeed for BuildHasherDefault<H> {
-    fn from_seed(_seed: u64) -> Self {
-        Self::default()
-    }
-}
 
 /// The default hasher of filters. Its results are the same in every release and, with the
 /// exceptions below, on every platform.
@@ -70,7 +48,7 @@ impl<H: Default + Hasher> FromSeed for BuildHasherDefault<H> {
 /// ```
 /// use std::hash::BuildHasher;
 ///
-/// use guira::{FromSeed, StableHashBuilder};
+/// use guira::StableHashBuilder;
 ///
 /// let hasher = StableHashBuilder::from_seed(42);
 /// assert_eq!(hasher.hash_one("tyto alba"), 307_958_414_262_301_330); // here, and anywhere
@@ -85,8 +63,17 @@ pub struct StableHashBuilder {
 #[derive(Clone)]
 pub struct StableHasher(State<RapidSecrets>);
 
-impl FromSeed for StableHashBuilder {
-    fn from_seed(seed: u64) -> Self {
+impl StableHashBuilder {
+    /// Returns the builder with this seed. Equal seeds give equal hashes, in every process.
+    ///
+    /// ```
+    /// use std::hash::BuildHasher;
+    ///
+    /// let [one, other] = [1, 2].map(guira::StableHashBuilder::from_seed);
+    /// assert_ne!(one.hash_one("tyto alba"), other.hash_one("tyto alba"));
+    /// ```
+    #[must_use]
+    pub fn from_seed(seed: u64) -> Self {
         // Not by `RapidSecrets::seed`, so that the results depend on rapidhash version 3 alone.
         let secrets = core::array::from_fn(|index| derive_seed(seed, SECRETS + index as u64));
         Self { secrets: RapidSecrets { seed: derive_seed(seed, START), secrets } }

@@ -3,11 +3,11 @@
 use core::hash::BuildHasher;
 
 use crate::{
-    InsertBatchError, InsertError, Key,
+    InsertBatchError, Key,
     error::batch::{Failed, Failures},
     filter::{
         Filter,
-        batch::{CountChange, check_burst, check_lengths, insert_singly, pass_on},
+        batch::{CountChange, check_burst, check_lengths, insert_singly},
         engine::MapEngine,
     },
     kind::{Growth, Map},
@@ -43,19 +43,6 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
         Failures::of(|failed| self.insert_each(keys, values, failed))
     }
 
-    /// As `insert_batch`. Returns the number of items that were added. For the C interface.
-    #[doc(hidden)]
-    #[track_caller]
-    pub fn insert_batch_with<K: Key>(
-        &self,
-        keys: &[K],
-        values: &[u16],
-        failed: impl FnMut(usize, InsertError),
-    ) -> usize {
-        check_lengths(keys.len(), "values", values.len());
-        self.insert_each(keys, values, &mut pass_on(failed))
-    }
-
     /// Looks up many keys: `values[i]` becomes a value of `keys[i]`, or `None`. Returns the number
     /// of keys found.
     ///
@@ -77,21 +64,6 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
     pub fn get_batch<K: Key>(&self, keys: &[K], values: &mut [Option<u16>]) -> usize {
         check_lengths(keys.len(), "answers", values.len());
         self.get_each(keys, Answers::Values(values))
-    }
-
-    /// As `get_batch`, with the answers in two slices: `values[i]` is zero if `keys[i]` is absent.
-    /// For the C interface.
-    #[doc(hidden)]
-    #[track_caller]
-    pub fn get_batch_into<K: Key>(
-        &self,
-        keys: &[K],
-        values: &mut [u16],
-        found: &mut [bool],
-    ) -> usize {
-        check_lengths(keys.len(), "values", values.len());
-        check_lengths(keys.len(), "answers", found.len());
-        self.get_each(keys, Answers::EachWithValues(found, values))
     }
 
     /// Looks up a burst of up to 64 keys and their values, as [`get_batch`](Self::get_batch) does:

@@ -5,10 +5,7 @@ use core::hash::BuildHasher;
 use super::Values;
 use crate::{
     FilterBuilder, InsertError, Insertion, Key,
-    filter::{
-        Filter,
-        engine::{Engine, MapEngine},
-    },
+    filter::{Filter, engine::MapEngine},
     kind::{Growth, Map},
 };
 
@@ -20,7 +17,7 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
     /// `CuckooFilter`: no lock if one of the key's two buckets has an empty slot.
     ///
     /// # Errors
-    /// [`InsertError::ValueTooLarge`] if the value has more than [`value_bits`](Self::value_bits)
+    /// [`InsertError::ValueTooLarge`] if the value has more than [`value_bits`](crate::Layout::value_bits)
     /// bits. Otherwise as [`insert`](crate::CuckooFilter#method.insert) in a `CuckooFilter`, where
     /// all items of a key and its aliases are copies, with whatever values. To insert a key at most
     /// once, use [`insert_unique`](Self::insert_unique). On an error the map holds the same items
@@ -65,7 +62,7 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
     /// ```
     /// let workers = guira::CuckooMap::with_capacity(100);
     /// assert!(workers.insert_unique("flow 17", 3).unwrap().is_new());
-    /// assert_eq!(workers.insert_unique("flow 17", 4).unwrap().found(), Some(3));
+    /// assert_eq!(workers.insert_unique("flow 17", 4), Ok(guira::Insertion::Found(3)));
     /// assert_eq!(workers.len(), 1);
     /// ```
     #[doc(alias = "get_or_insert")]
@@ -190,20 +187,10 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
 }
 
 impl<G: Growth, S> Filter<Map, G, S> {
-    /// Returns the number of bits of a value. Values from 0 to `2^value_bits - 1` fit.
-    ///
-    /// ```
-    /// assert_eq!(guira::CuckooMap::with_capacity(100).value_bits(), 8);
-    /// ```
-    #[must_use]
-    pub fn value_bits(&self) -> u32 {
-        self.engine.layout().value_bits()
-    }
-
     /// Returns whether a value has no more bits than slots have room for.
     #[inline]
     pub(super) fn fits(&self, value: u16) -> bool {
-        u32::from(value) >> self.value_bits() == 0
+        u32::from(value) >> self.layout().value_bits() == 0
     }
 
     pub(super) fn check(&self, value: u16) -> Result<(), InsertError> {

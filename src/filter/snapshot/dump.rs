@@ -119,7 +119,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
     /// waits for a call that lets time pass: for `tick_by` and `advance_to`, and with a `ttl` for
     /// `tick` and for writes.) **Nobody may change the filter until the dump is read: see
     /// [`Dump`](crate::Dump#changes).** For a snapshot while other threads write, see
-    /// [`snapshot`](Self::snapshot).
+    /// [`write_to`](Self::write_to).
     ///
     /// ```
     /// let filter = guira::GrowingFilter::with_capacity(1_000);

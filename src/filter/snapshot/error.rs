@@ -134,7 +134,7 @@ impl fmt::Display for LoadError {
             ),
             Self::OtherHasher => f.write_str(
                 "the snapshot's items were hashed by another hasher or with another seed: pass \
-                 theirs to the loader's `hasher`, or its type to `seeded_hasher`",
+                 theirs to the loader's `hasher`",
             ),
             Self::LimitExceeded { needed, limit } => write!(
                 f,

@@ -14,9 +14,9 @@ use super::{
     receive::{Checkpoint, Memory, Piece, Progress, ReadNext, Terms},
 };
 use crate::{
-    Filter, FromSeed, StableHashBuilder,
+    Filter, StableHashBuilder,
     filter::builder::HasherSource,
-    kind::{Contents, Growth},
+    kind::{Contents, Growing, Growth},
     table::TableLoader,
 };
 
@@ -30,11 +30,9 @@ use crate::{
 /// The words go to the memory of the filter as they arrive, so that the last chunk takes no longer
 /// than others. (An expiring filter counts its stamps at the end.)
 ///
-/// On Linux, a loader takes at most one huge page, two megabytes, more than the bytes that it
-/// received, and what a filter of this kind takes beside its buckets. The exceptions are fixed
-/// filters of which all bytes are there, and loaders that are told to
-/// [allocate at once](Self::allocate_at_once). (On other systems, the allocator decides.) Dropping
-/// a loader abandons the load.
+/// The buckets of a fixed filter are allocated once the header has arrived, and those of a filter
+/// that grows as they arrive, in the steps in which it grows. [`limit`](Self::limit) is the largest
+/// size that they may have. Dropping a loader abandons the load.
 ///
 /// ```
 /// use guira::CuckooFilter;
@@ -63,7 +61,7 @@ pub struct Loader<C: Contents, G: Growth, S = StableHashBuilder> {
 
 impl<C: Contents, G: Growth> Loader<C, G> {
     pub(in crate::filter) fn new() -> Self {
-        let terms = Terms { limit: u64::MAX, at_once: false, reserve: true, len: None };
+        let terms = Terms { limit: u64::MAX, reserve: true, len: None };
         Self::with(terms, HasherSource::Seeded(StableHashBuilder::from_seed))
     }
 }
@@ -74,7 +72,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
     /// forgets them.
     ///
     /// ```
-    /// use guira::{CuckooFilter, FromSeed, StableHashBuilder};
+    /// use guira::{CuckooFilter, StableHashBuilder};
     ///
     /// let hasher = StableHashBuilder::from_seed(7);
     /// let builder = CuckooFilter::builder().capacity(1_000).hasher(hasher.clone());
@@ -86,26 +84,14 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
         Loader::with(self.terms, HasherSource::Given(hasher))
     }
 
-    /// Sets the type of the hasher, which is made from the seed in the snapshot: see
-    /// [`FilterBuilder::seeded_hasher`](crate::FilterBuilder::seeded_hasher). Call this before any
-    /// bytes are pushed: it forgets them.
-    ///
-    /// ```
-    /// use std::hash::{BuildHasherDefault, DefaultHasher};
-    ///
-    /// use guira::GrowingFilter;
-    ///
-    /// let filter = GrowingFilter::<BuildHasherDefault<DefaultHasher>>::default();
-    /// let loader = GrowingFilter::loader().seeded_hasher::<BuildHasherDefault<DefaultHasher>>();
-    /// assert!(loader.bytes(&filter.to_bytes()).is_ok());
-    /// ```
-    pub fn seeded_hasher<S2: FromSeed>(self) -> Loader<C, G, S2> {
-        Loader::with(self.terms, HasherSource::Seeded(S2::from_seed))
-    }
-
     /// Sets the largest number of bytes that the buckets may take. It is compared with the header
     /// before anything is allocated for them. By default there is no limit. (Forged bytes can make
     /// the buckets of a filter that grows take twice as much.)
+    ///
+    /// Set it for bytes from others: a few bytes of a forged header can ask for the largest table,
+    /// of 32 GiB. If the system refuses that memory, the load fails with
+    /// [`OutOfMemory`](LoadError::OutOfMemory). If not, pages are written only as bytes arrive, but
+    /// the allocator may clear memory that was in use before, and some systems reserve all of it.
     ///
     /// ```
     /// let bytes = guira::CuckooFilter::with_capacity(1_000_000).to_bytes();
@@ -114,24 +100,6 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
     /// ```
     pub fn limit(mut self, bytes: usize) -> Self {
         self.terms.limit = bytes as u64;
-        self
-    }
-
-    /// Requests the buckets from the global allocator. So a program that counts memory in its
-    /// allocator counts a loaded filter as it does a built one. Those of a fixed filter are
-    /// requested as a whole, when their bytes begin to arrive. A filter that grows requests them
-    /// while they arrive, in the steps in which it grows, and takes its memory from the allocator
-    /// ever after: see [`reserve_address_space`](crate::FilterBuilder::reserve_address_space).
-    ///
-    /// The [limit](Self::limit) is checked first, as always. If the allocator refuses the memory,
-    /// [`push`](Self::push) returns [`OutOfMemory`](LoadError::OutOfMemory).
-    ///
-    /// ```
-    /// let mut loader = guira::CuckooFilter::loader().limit(1 << 20).allocate_at_once();
-    /// loader.push(&guira::CuckooFilter::with_capacity(1_000).to_bytes()).unwrap();
-    /// ```
-    pub fn allocate_at_once(mut self) -> Self {
-        self.terms = Terms { at_once: true, reserve: false, ..self.terms };
         self
     }
 
@@ -146,8 +114,8 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
     /// assert!(guira::CuckooFilter::loader().bytes(&bytes).unwrap().is_empty());
     /// ```
     pub fn bytes(mut self, mut bytes: &[u8]) -> Result<Filter<C, G, S>, LoadError> {
-        let len = self.received() + bytes.len() as u64;
-        self.terms = Terms { at_once: true, len: Some(len), ..self.terms };
+        let len = self.progress.received + bytes.len() as u64;
+        self.terms = Terms { len: Some(len), ..self.terms };
         self.receive_all(&mut |buffer| bytes.read(buffer))?;
         match bytes.len() as u64 {
             0 => self.finish(),
@@ -242,18 +210,6 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
         Ok(())
     }
 
-    /// Returns the number of bytes that have arrived.
-    ///
-    /// ```
-    /// let mut loader = guira::CuckooFilter::loader().limit(1 << 20);
-    /// loader.push(b"guira").unwrap();
-    /// assert_eq!(loader.received(), 5);
-    /// ```
-    #[must_use]
-    pub fn received(&self) -> u64 {
-        self.progress.received
-    }
-
     /// Returns whether all bytes of the snapshot have been pushed, so that [`finish`](Self::finish)
     /// returns the filter.
     ///
@@ -266,6 +222,21 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
     #[must_use]
     pub fn is_complete(&self) -> bool {
         matches!(self.progress.piece, Piece::Nothing)
+    }
+}
+
+impl<C: Contents, S> Loader<C, Growing, S> {
+    /// Sets whether address space is reserved for all buckets that the filter may ever have: see
+    /// [`FilterBuilder::reserve_address_space`](crate::FilterBuilder::reserve_address_space).
+    /// Default: `true`.
+    ///
+    /// ```
+    /// let mut loader = guira::GrowingFilter::loader().reserve_address_space(false);
+    /// loader.push(&guira::GrowingFilter::with_capacity(1_000).to_bytes()).unwrap();
+    /// ```
+    pub fn reserve_address_space(mut self, reserve: bool) -> Self {
+        self.terms.reserve = reserve;
+        self
     }
 }
 

@@ -26,14 +26,11 @@ use super::{
 };
 #[cfg(guira_in_place)]
 use crate::table::Borrowed;
-use crate::{
-    BuildError,
-    table::{LoaderMemory, advise_huge_pages},
-};
+use crate::table::{LoaderMemory, advise_huge_pages};
 pub use dump::Dump;
 pub(super) use encode::Words;
 pub use error::LoadError;
-pub use frozen::Snapshot;
+use frozen::Snapshot;
 use header::Header;
 pub(super) use header::{Form, field};
 pub use loader::Loader;
@@ -58,9 +55,8 @@ pub(crate) trait Saved: Sized {
     fn check(form: &Form) -> Result<(), LoadError>;
 
     /// Returns memory for the words of an engine, which are to arrive, or `None` if the system
-    /// refuses it. Memory of a fixed size may be taken at once. With `reserve`, an engine that
-    /// grows reserves address space.
-    fn memory(form: &Form, at_once: bool, reserve: bool) -> Option<Self::Memory>;
+    /// refuses it. With `reserve`, an engine that grows reserves address space.
+    fn memory(form: &Form, reserve: bool) -> Option<Self::Memory>;
 
     /// Returns the engine with these words, of which this many slots are occupied, or `None` if the
     /// system refuses the memory for the rest.
@@ -125,7 +121,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn write_to(&self, writer: impl Write) -> io::Result<()> {
-        self.snapshot().map_err(|_| io::ErrorKind::OutOfMemory)?.write(writer)
+        self.snapshot()?.write(writer)
     }
 
     /// Returns a snapshot of the filter as bytes: see [`write_to`](Self::write_to).
@@ -145,7 +141,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
 
     /// As [`to_bytes`](Self::to_bytes). Fails with `OutOfMemory`.
     fn try_to_bytes(&self) -> io::Result<Vec<u8>> {
-        let snapshot = self.snapshot().map_err(|_| io::ErrorKind::OutOfMemory)?;
+        let snapshot = self.snapshot()?;
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(snapshot.len() as usize)?;
         advise_huge_pages(bytes.spare_capacity_mut());
@@ -153,29 +149,12 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
         Ok(bytes)
     }
 
-    /// Returns a frozen copy of the filter, whose bytes can be read in order or from any offset:
-    /// those that [`write_to`](Self::write_to) would have written.
-    ///
-    /// Acquires all stripes while the buckets are copied, as `write_to` does, and no lock later.
-    /// The copy takes as much memory as the buckets, and one byte in 8192 for checksums.
-    ///
-    /// # Errors
-    /// [`BuildError::OutOfMemory`] if the system refuses the memory.
-    ///
-    /// ```
-    /// let filter = guira::GrowingFilter::with_capacity(1_000);
-    /// filter.insert("tyto alba").unwrap();
-    /// let snapshot = filter.snapshot().unwrap();
-    /// filter.clear();
-    /// assert!(guira::GrowingFilter::loader().reader(snapshot).unwrap().contains("tyto alba"));
-    /// ```
-    pub fn snapshot(&self) -> Result<Snapshot, BuildError> {
+    /// Returns a frozen copy of the filter. Fails with `OutOfMemory`.
+    fn snapshot(&self) -> io::Result<Snapshot> {
         // First, since it runs the user's code: nothing is locked yet.
         let hasher_check = hasher_check(&self.hasher);
-        let copied = self.engine.copy_words();
-        let snapshot = copied
-            .and_then(|(form, words)| Snapshot::new(self.header(hasher_check, form), words).ok());
-        snapshot.ok_or_else(|| self.engine.out_of_memory())
+        let (form, words) = self.engine.copy_words().ok_or(io::ErrorKind::OutOfMemory)?;
+        Snapshot::new(self.header(hasher_check, form), words)
     }
 
     /// The header, without the number of occupied slots.

@@ -31,8 +31,6 @@ const TABLE_PART: usize = 1 << 10;
 pub(super) struct Terms {
     /// The largest number of bytes of the words.
     pub(super) limit: u64,
-    /// Whether the memory of a fixed filter is taken before its words arrive.
-    pub(super) at_once: bool,
     /// Whether a filter that grows reserves address space.
     pub(super) reserve: bool,
     /// The number of bytes of the whole snapshot, if all of them are there.
@@ -259,8 +257,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
 
     fn complete_header(&mut self) -> Result<(), LoadError> {
         let header = self.accept(&self.header_bytes)?;
-        let Terms { at_once, reserve, .. } = self.terms;
-        let memory = <C::Engine<G>>::memory(&header.form, at_once, reserve);
+        let memory = <C::Engine<G>>::memory(&header.form, self.terms.reserve);
         let memory = memory.ok_or_else(|| header.out_of_memory())?;
         self.checksums = Checksums::new(Header::block_seed(&self.header_bytes));
         self.body = Some((header, TableLoader::new(memory)));

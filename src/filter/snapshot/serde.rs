@@ -11,7 +11,7 @@ use serde::{
 
 use super::LoadError;
 use crate::{
-    Filter, FromSeed,
+    Filter,
     kind::{Contents, Growth},
 };
 
@@ -26,11 +26,10 @@ impl<C: Contents, G: Growth, S: BuildHasher> Serialize for Filter<C, G, S> {
     }
 }
 
-impl<'de, C: Contents, G: Growth, S: FromSeed> Deserialize<'de> for Filter<C, G, S> {
-    /// Loads a filter whose hasher was made from the filter's seed, as the default hasher is. For
-    /// others, serialize the bytes, and pass them and the hasher to a [`Loader`](crate::Loader).
+impl<'de, C: Contents, G: Growth> Deserialize<'de> for Filter<C, G> {
+    /// Loads a filter with the default hasher, made from the filter's seed. For others, serialize the bytes, and pass them and the hasher to a [`Loader`](crate::Loader).
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let load = |bytes: &[u8]| Filter::<C, G>::loader().seeded_hasher().bytes(bytes);
+        let load = |bytes: &[u8]| Self::loader().bytes(bytes);
         deserializer.deserialize_byte_buf(Bytes(load))
     }
 }

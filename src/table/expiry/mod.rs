@@ -39,11 +39,7 @@
 //!    and replace the stamp of the *oldest* visible match by one compare-and-swap. **Remove** names
 //!    the generation: under the lock, if that is visible, bump the version and clear a slot with
 //!    its stamp, the one that knows most.
-//! 7. **Evict**, after an insert found no room: find the oldest slot of the pair's buckets, and
-//!    acquire its lock. Then read both words, and the generation after them. If both words are full
-//!    and the slot is the oldest, bump the version and replace the slot by one compare-and-swap.
-//!    Otherwise start again.
-//! 8. **Advance**: read the generation, and acquire a lock. If the generation has changed, return
+//! 7. **Advance**: read the generation, and acquire a lock. If the generation has changed, return
 //!    the new one. Otherwise complete the sweep of all buckets; publish the next generation; then
 //!    *pass the locks*, which means to acquire and release every stripe, one after the other. Only
 //!    then may the next sweep of all buckets begin. (Inserts and moves, under a stripe's lock, may
@@ -145,8 +141,7 @@
 //! with an old stamp. If the stamp has expired, the slot is swept in due course, unless its bucket
 //! has had the last sweep in which the stamp is expired. If its residue is visible once more, the
 //! item is found for one more window, as a false positive. The slot is one more than the argument
-//! counts, and no item is lost by it. (But it looks young, so an eviction may take a visible slot
-//! beside it.)
+//! counts, and no item is lost by it.
 //!
 //! # Advances that overlap
 //!
@@ -160,27 +155,6 @@
 //! 3. *A call that waits must not tick again.* Say that two calls read n, and the first one ticks.
 //!    An item is inserted in n + 1, and the second call ticks, too. Then the item has lost a
 //!    generation although every advance began before its insert did.
-//!
-//! # Evicting
-//!
-//! Let n be the generation that `insert_evicting` read under the victim's lock, after the words.
-//!
-//! 1. *No slot in the words has a stamp later than n.* Whoever adds a slot of the generation n + 1
-//!    has read n + 1, and adds by a Release. The loads of the words are Acquires, so the read of
-//!    the generation would have returned n + 1. So the ages by n are right (except those
-//!    of late inserts: see above), and the oldest slot is that of the oldest generation. (The two
-//!    words are no snapshot: an older item that is moved between them meanwhile may be missed.)
-//! 2. *Until the compare-and-swap, only a sweep or a split takes the victim*, because the lock is
-//!    held. The generation is n or n + 1 by then. If it is gone, the eviction starts again.
-//!    Otherwise a slot of the same fingerprint and generation is replaced.
-//! 3. *Who removes.* An eviction takes a copy that nobody removed. So it breaks the payment on
-//!    which "Why a miss is correct" relies, if anybody removes items: the contract of removal
-//!    forbids it.
-//! 4. *The answer.* If the victim is visible in n, the eviction counts as one in n. If it is not,
-//!    it has expired in n, and in n + 1, too; or it is the slot of a late insert.
-//! 5. *By a generation that was read before the words,* the slots of the next generation have the
-//!    last age: they look oldest, and not visible. The eviction would take one of them although an
-//!    older slot is there, or report that it replaced nothing.
 //!
 //! # Copies
 //!

@@ -201,45 +201,6 @@ impl<S: Space<Payload = Aged>> Table<S> {
         }
     }
 
-    /// Adds a copy of an item, with the stamp of the present generation. If there is no room,
-    /// replaces the oldest slot in its two locations: see "Evicting" in `mod.rs`. Returns the
-    /// generation, and whether a visible slot was replaced.
-    pub fn insert_evicting<L>(&self, item: S::Item) -> (u64, bool)
-    where
-        S: Words<L>,
-    {
-        loop {
-            if let Ok(generation) = self.insert_for::<L>(item, self.clock.window()) {
-                return (generation, false);
-            }
-            // Without a lock, only to learn whose lock to acquire.
-            let now = self.clock.generation();
-            let words = self.space.load_both_to_change(&item);
-            let every = [S::LANES.highs(); 2];
-            let Some(likely) = self.oldest::<L>(now, words, every) else { continue };
-            let MarkedSlot { place, slot: victim, .. } = likely;
-            let guard = self.space.stripe_of_slot(&self.stripes, words[place], victim).lock();
-            // The generation comes after the words, so no slot in them has a later one.
-            let words = self.space.load_both_to_change(&item);
-            let now = self.clock.now();
-            // There was no room, but there may be now.
-            if words.iter().any(|seen| S::LANES.zeros(S::slots(seen.word)) != 0) {
-                continue;
-            }
-            if self.oldest::<L>(now, words, every) != Some(likely) {
-                continue;
-            }
-            let stamped = self.stamped(item, now);
-            let stamped = self.space.slot_of(&stamped, place == 1, words[place].word);
-            guard.bump();
-            if self.change_slot::<L>(&guard, words[place], victim, Some(stamped)).is_ok() {
-                self.counters.inserted();
-                self.count_restamped(victim, stamped);
-                return (now, self.clock.shows(now, victim));
-            }
-        }
-    }
-
     /// Returns the oldest marked slot, and of several the one that knows most.
     fn oldest<L>(&self, now: u64, words: [Seen; 2], marks: [u64; 2]) -> Option<MarkedSlot>
     where

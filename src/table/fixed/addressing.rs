@@ -236,10 +236,6 @@ impl<L: BucketLayout, P: Payload> Words<L> for FixedSpace<P> {
         self.stripe_among(stripes, pair.fingerprint)
     }
 
-    fn stripe_of_slot<'a>(&self, stripes: &'a Stripes, _seen: Seen, slot: u32) -> &'a Stripe {
-        self.stripe_among(stripes, Fingerprint::new(slot))
-    }
-
     #[inline]
     fn stripe_of_move<'a>(&self, stripes: &'a Stripes, step: Move) -> &'a Stripe {
         self.stripe_among(stripes, step.fingerprint)

@@ -15,7 +15,7 @@ pub use key_probe::KeyProbe;
 pub(in crate::table) use lookup::BothWords;
 pub(in crate::table) use lookup::Fastest;
 pub(crate) use lookup::SingleLookup;
-pub use room::{INTERLEAVED, Move, PendingInserts};
+pub use room::{Move, PendingInserts};
 
 use super::{
     Attempts, Bare, Buckets, Clock, ClockState, Counters, Payload, Seen, Space, Stripe,

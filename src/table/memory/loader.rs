@@ -2,8 +2,10 @@
 
 use core::{fmt, ops::Range};
 
+use super::Buckets;
+
 /// Bytes of a word.
-pub(super) const WORD: usize = size_of::<u64>();
+const WORD: usize = size_of::<u64>();
 /// Bytes per chunk. A chunk stays in a second-level cache.
 pub(crate) const LOADED_CHUNK: usize = 64 << 10;
 
@@ -14,9 +16,6 @@ pub(crate) trait LoaderMemory {
 
     /// The number of words.
     fn words(&self) -> usize;
-
-    /// Prepares for a chunk, of which no byte has arrived.
-    fn prepare(&mut self, _chunk: Range<usize>) {}
 
     /// Calls a function with the bytes of the current chunk. Every word is little-endian.
     fn with_chunk<R>(&mut self, chunk: Range<usize>, change: impl FnOnce(&mut [u8]) -> R) -> R;
@@ -40,6 +39,31 @@ pub(crate) trait LoaderMemory {
     fn fit_together(&self) -> bool {
         true
     }
+}
+
+/// The buckets of a fixed table.
+impl LoaderMemory for Buckets {
+    type Known = ();
+
+    fn words(&self) -> usize {
+        self.len()
+    }
+
+    fn with_chunk<R>(&mut self, chunk: Range<usize>, change: impl FnOnce(&mut [u8]) -> R) -> R {
+        self.with_bytes(chunk, change)
+    }
+
+    fn keep(&mut self, _chunk: Range<usize>) -> Option<()> {
+        Some(())
+    }
+
+    fn copy_words_from(&self, _current: usize, from: usize, copy: &mut [u64]) {
+        self.copy_words_from(from, copy);
+    }
+
+    fn known(&self) {}
+
+    fn go_back(&mut self, _current: usize, _to: usize, _filled: usize, (): ()) {}
 }
 
 /// A table whose words arrive one chunk after the other.
@@ -71,8 +95,6 @@ impl<M: LoaderMemory> TableLoader<M> {
     }
 
     /// Goes back to a former position. Later bytes overwrite those after it.
-    ///
-    /// Memory after it that was taken since is returned to the system.
     pub(crate) fn go_back(&mut self, to: LoaderPosition<M::Known>) {
         let current = self.from();
         (self.arrived, self.filled) = (to.arrived, to.filled);
@@ -111,9 +133,6 @@ impl<M: LoaderMemory> TableLoader<M> {
     ) -> Result<usize, E> {
         let (chunk, filled) = (self.chunk(), self.filled);
         assert!(filled < chunk.len(), "a complete chunk is accepted first");
-        if filled == 0 {
-            self.memory.prepare(chunk.clone());
-        }
         let more = self.memory.with_chunk(chunk.clone(), |chunk| read(&mut chunk[filled..]))?;
         self.filled += more;
         assert!(self.filled <= chunk.len(), "a reader reported more bytes than given");

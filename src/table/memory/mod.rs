@@ -12,8 +12,6 @@ mod growing;
 mod loader;
 #[cfg(any(loom, shuttle))]
 mod model;
-#[cfg(feature = "std")]
-mod staged;
 #[cfg(not(any(loom, shuttle)))]
 mod system;
 
@@ -30,13 +28,12 @@ pub(crate) use growing::GrowingBuckets;
 pub(crate) use loader::{LOADED_CHUNK, LoaderMemory, LoaderPosition, TableLoader};
 #[cfg(any(loom, shuttle))]
 pub(crate) use model::Buckets;
-#[cfg(feature = "std")]
-pub(crate) use staged::StagedBuckets;
 #[cfg(not(any(loom, shuttle)))]
 pub(crate) use system::Buckets;
 
 /// Size of a huge page on x86-64 and aarch64. Tables of this size and larger that request huge
 /// pages are aligned to it.
+#[cfg(not(any(loom, shuttle)))]
 const HUGE_PAGE: usize = 2 << 20;
 
 impl Buckets {

@@ -15,21 +15,7 @@ impl Buckets {
         Some(Self((0..len).map(|_| Word::new(0)).collect()))
     }
 
-    pub(super) fn mapped(len: usize) -> Option<Self> {
-        Self::zeroed(len, false)
-    }
-
-    pub(super) fn is_mapped(&self) -> bool {
-        false
-    }
-
-    pub(super) fn populate(&mut self, _bytes: Range<usize>) {}
-
     pub(crate) fn touch(&mut self) {}
-
-    pub(super) fn use_huge_pages(&mut self, _bytes: Range<usize>) {}
-
-    pub(super) fn release(&mut self, _bytes: Range<usize>) {}
 
     pub(super) fn with_bytes<R>(
         &mut self,
@@ -53,10 +39,6 @@ impl Buckets {
             word.set(value);
         }
         result
-    }
-
-    pub(super) fn size_in_bytes(&self) -> usize {
-        self.0.len() * size_of::<u64>()
     }
 
     pub(in crate::table) fn allocated_bytes(&self) -> usize {

@@ -102,15 +102,6 @@ impl<L: GrowingLayout, P: Payload> Words<L> for GrowingSpace<P> {
         self.stripe_of::<L>(stripes, item.sides)
     }
 
-    fn stripe_of_slot<'a>(
-        &self,
-        stripes: &'a Stripes,
-        Seen { bucket, word }: Seen,
-        slot: u32,
-    ) -> &'a Stripe {
-        self.stripe_of::<L>(stripes, self.known::<L>(bucket, level(word), slot.into()).sides)
-    }
-
     #[inline]
     fn stripe_of_move<'a>(&self, stripes: &'a Stripes, Victim { side, .. }: Victim) -> &'a Stripe {
         self.stripe_of::<L>(stripes, [side, self.growth.other(side)])

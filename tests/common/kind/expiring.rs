@@ -196,10 +196,6 @@ impl<G: Subject> Kind for (Expiring, G) {
         })
     }
 
-    fn insert_evicting<S: BuildHasher>(filter: &Of<Self, S>, key: u64) -> bool {
-        filter.insert_evicting(&key)
-    }
-
     fn sweep<S>(filter: &Of<Self, S>, buckets: u64) {
         filter.sweep(buckets);
     }
@@ -218,7 +214,7 @@ impl<G: Subject> Kind for (Expiring, G) {
         rng: &mut dyn Rng,
     ) {
         let key = rng.random_range(0..items.keys.len());
-        match rng.random_range(0..9) {
+        match rng.random_range(0..8) {
             // Now and then for as long as items are found, or a little longer.
             step @ 0..4 => {
                 let (before, window) = (filter.generation(), u64::from(filter.window()));
@@ -239,18 +235,6 @@ impl<G: Subject> Kind for (Expiring, G) {
                     refresh(filter, items, key, mask >> place & 1 == 1);
                 }
                 assert_eq!(mask >> some.len(), 0);
-            }
-            6 => {
-                let replaces = filter.insert_evicting(&items.keys[key]);
-                if replaces && Self::GROWS {
-                    items.replace(key, filter.generation());
-                } else {
-                    items.add(key, filter.generation());
-                }
-                if replaces && !Self::GROWS {
-                    take_replaced(filter, items);
-                }
-                assert!(filter.contains(&items.keys[key]));
             }
             _ => {
                 let left = filter.sweep(rng.random_range(0..100));
@@ -279,26 +263,6 @@ fn refresh<G: Subject, S>(
     let oldest = items.of_class_mut(key).min_by_key(|generation| **generation);
     let refreshed = oldest.map(|generation| *generation = filter.generation());
     assert_eq!(found, refreshed.is_some());
-}
-
-/// Takes the item that an eviction replaced: the one that is not there as often as it should be.
-fn take_replaced<G: Subject, S: BuildHasher + Clone>(
-    filter: &Of<(Expiring, G), S>,
-    items: &mut Items<u64>,
-) {
-    let is_lost = |&(key, generation): &(usize, u64)| {
-        let copy = filter.try_clone().expect("a small filter");
-        let class = items.of_class(key);
-        let copies = class.iter().filter(|&&other| other == generation).count();
-        !(0..copies).all(|_| copy.remove(&items.keys[key], generation))
-    };
-    let mut all = (0..items.keys.len())
-        .flat_map(|key| items.of(key).into_iter().map(move |generation| (key, generation)));
-    let oldest = all.clone().map(|(_, generation)| generation).min();
-    let (key, generation) = all.find(is_lost).expect("an item was replaced");
-    // The others are in other buckets, or as young.
-    assert!(oldest <= Some(generation));
-    items.take_tag(key, generation);
 }
 
 /// The number of occupied slots, expired ones included.

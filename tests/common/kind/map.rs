@@ -65,8 +65,10 @@ impl<G: Subject> Kind for (Map, G) {
         key: &Q,
         want: u16,
     ) -> Result<Insertion<u16, Option<u16>>, InsertError> {
-        let found = filter.insert_unique(key, want)?.found();
-        Ok(found.map_or(Insertion::New(want), |found| Insertion::Found(Some(found))))
+        Ok(match filter.insert_unique(key, want)? {
+            Insertion::New(()) => Insertion::New(want),
+            Insertion::Found(found) => Insertion::Found(Some(found)),
+        })
     }
 
     fn insert_batch<Q: Key + Copy, S: BuildHasher>(
@@ -157,14 +159,10 @@ impl<G: Subject> Kind for (Map, G) {
         let keys = &keys[..len];
         let single: Vec<_> = keys.iter().map(|key| filter.get(key)).collect();
         let expected: Vec<_> = single.iter().map(|value| value.unwrap_or(0)).collect();
-        let (mut values, mut found) = (vec![Some(7); len], vec![true; len]);
+        let mut values = vec![Some(7); len];
         let count = filter.get_batch(keys, &mut values);
         assert_eq!((&values, count), (&single, single.iter().flatten().count()));
         let mut numbers = vec![7; len];
-        assert_eq!(filter.get_batch_into(keys, &mut numbers, &mut found), count);
-        assert_eq!(numbers, expected);
-        assert!(single.iter().zip(found).all(|(value, found)| value.is_some() == found));
-        numbers.fill(7);
         assert_eq!(filter.get_mask(keys, &mut numbers), filter.contains_mask(keys));
         assert_eq!(numbers, expected);
     }

@@ -259,11 +259,6 @@ pub trait Kind: Sized + 'static {
         Self::insert_unique(filter, key, life)
     }
 
-    /// Inserts an item, if items of this kind can be evicted. Returns whether one was.
-    fn insert_evicting<S: BuildHasher>(_filter: &Of<Self, S>, _key: u64) -> bool {
-        true
-    }
-
     /// Sweeps so many buckets, if items of this kind expire.
     fn sweep<S>(_filter: &Of<Self, S>, _buckets: u64) {}
 

@@ -34,7 +34,7 @@ pub fn copies_are_limited<K: Kind, S: BuildHasher + Clone>(make: Maker<K, S>) {
             let builder = limit.into_iter().fold(builder, K::limited);
             let filter = builder.build().expect("a small filter");
             let (key, slots) = (0x0123_4567_89ab_cdef_u64, filter.slots());
-            let hash = Hashed(filter.hasher().hash_one(key));
+            let hash = filter.hash_key(&key);
             let mut copies = 0;
             while K::add(&filter, key).is_ok() {
                 copies += 1;

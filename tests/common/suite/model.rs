@@ -44,8 +44,7 @@ macro_rules! call {
             let $keys = &names[..];
             $call
         } else {
-            let hashes: Vec<u64> =
-                names.iter().map(|key| $self.filter.hasher().hash_one(key)).collect();
+            let hashes: Vec<u64> = names.iter().map(|key| $self.filter.hash_key(key).0).collect();
             let $keys = Hashed::slice(&hashes);
             $call
         }

@@ -6,7 +6,7 @@ mod guarded;
 use std::time::Duration;
 
 use guira::{
-    Contains, CuckooFilter, ExpiringFilter, FromSeed, GrowingFilter, LoadError, StableHashBuilder,
+    Contains, CuckooFilter, ExpiringFilter, GrowingFilter, LoadError, StableHashBuilder,
     kind::{Expiring, Map},
 };
 
@@ -111,8 +111,6 @@ fn a_view_answers_as_a_loaded_filter_does<K: Kind>() {
         let by_trait: &dyn Contains<u64> = &view;
         assert!(keys.iter().all(|key| by_trait.contains(key) == filter.contains(key)));
         view.verify().expect("its own bytes");
-        let copy = view.to_filter().expect("its own bytes");
-        assert!(copy.to_bytes() == bytes);
         levels.push(number(&bytes, SIZE) >> 32);
     }
     levels.sort_unstable();
@@ -254,7 +252,7 @@ fn a_view_has_the_terms_of_its_loader() {
     assert!(refused(CuckooFilter::loader().view(bytes)));
     assert!(refused(CuckooFilter::loader().hasher(other).view(bytes)));
     let view = CuckooFilter::loader().hasher(one.clone()).view(bytes).expect("its hasher");
-    assert!(view.contains("x") && view.to_filter().expect("its hasher").contains("x"));
+    assert!(view.contains("x"));
     assert_eq!(view.hash_key("y"), filter.hash_key("y"));
     let limited = CuckooFilter::loader().hasher(one.clone()).limit(9).view(bytes);
     assert!(matches!(limited, Err(LoadError::LimitExceeded { .. })));
@@ -274,7 +272,7 @@ fn a_view_of_a_mapped_file_goes_on_when_the_file_is_replaced() {
     let folder = std::env::temp_dir().join(format!("guira-mapped-{}", std::process::id()));
     fs::create_dir_all(&folder).expect("a folder");
     let path = folder.join("seen.guira");
-    let seen = GrowingFilter::new();
+    let seen = GrowingFilter::with_capacity(1_000);
     seen.insert_batch(0..1_000_u64).expect("room");
     seen.save(&path).expect("a file");
     let file = fs::File::open(&path).expect("the file");

@@ -28,7 +28,9 @@ impl Section for Inserts {
         let seconds = bench.mode.pick(1, 5, 20);
         bench.say(format!("inserts with a time to live of {seconds} s"));
         let builder = ExpiringFilter::builder().ttl(Duration::from_secs(seconds));
-        let filter = builder.inserts_per_second(RATE).seed(1).build().expect("memory");
+        // A third more than come in the time to live.
+        let capacity = (RATE * seconds * 4 / 3) as usize;
+        let filter = builder.capacity(capacity).seed(1).build().expect("memory");
         let insert = |key: &Hashed| _ = filter.insert(key).expect("room");
         let items = LIVES * seconds * RATE;
         let ([_, p9999], cells) = time_each(&filter, (Keys::new(3), items), Some(RATE), insert);

@@ -7,7 +7,7 @@ use cuckoo_clock::{
     CuckooFilter,
     config::{CuckooConfiguration, TtlConfig},
 };
-use guira::{ExpiringFilter, FromSeed, Hashed, StableHashBuilder};
+use guira::{ExpiringFilter, Hashed, StableHashBuilder};
 use guira_harness::{Keys, table::Table};
 
 use crate::{

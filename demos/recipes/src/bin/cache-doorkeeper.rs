@@ -20,7 +20,7 @@ use std::{
 };
 
 use anyhow::Result;
-use guira::{CuckooFilter, ExpiringFilter, FromSeed, StableHashBuilder};
+use guira::{CuckooFilter, ExpiringFilter, StableHashBuilder};
 use quick_cache::{Lifecycle, UnitWeighter, sync::Cache, sync::GuardResult};
 use recipes::{Checks, at_once};
 
@@ -60,7 +60,7 @@ impl Doorkeeper {
         if self.0.contains(&key) {
             return true;
         }
-        self.0.insert_evicting(&key); // If there is no room, another key is forgotten.
+        let _ = self.0.insert(&key); // If there is no room, the key is forgotten.
         if (self.1.fetch_add(1, Relaxed) + 1).is_multiple_of(8 * ENTRIES) {
             self.0.advance();
         }

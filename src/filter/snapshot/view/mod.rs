@@ -83,7 +83,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
     /// ```
     /// use guira::{GrowingFilter, LoadError};
     ///
-    /// let bytes = GrowingFilter::new().to_bytes();
+    /// let bytes = GrowingFilter::with_capacity(1_000).to_bytes();
     /// let view = GrowingFilter::loader().view(&bytes)?;
     /// assert!(!view.contains("tyto alba"));
     /// assert!(matches!(GrowingFilter::loader().view(&bytes[1..]), Err(LoadError::Unaligned)));
@@ -150,25 +150,6 @@ impl<'a, C: Contents, G: Growth, S: BuildHasher> View<'a, C, G, S> {
             return Err(LoadError::InvalidBuckets);
         }
         Ok(())
-    }
-
-    /// Loads the filter, which can be changed: see [`Loader::bytes`]. Its generation is that of the
-    /// save, also if the view is one of a later time.
-    ///
-    /// # Errors
-    /// As [`Loader::bytes`].
-    ///
-    /// ```
-    /// let bytes = guira::CuckooFilter::with_capacity(1_000).to_bytes();
-    /// let filter = guira::CuckooFilter::loader().view(&bytes)?.to_filter()?;
-    /// assert!(filter.insert("tyto alba").is_ok());
-    /// # Ok::<(), guira::LoadError>(())
-    /// ```
-    pub fn to_filter(&self) -> Result<Filter<C, G, S>, LoadError>
-    where
-        S: Clone,
-    {
-        Loader::new().hasher(self.filter.hasher.clone()).bytes(self.bytes)
     }
 }
 
@@ -254,7 +235,7 @@ fn engine<E: Saved>(header: &Header, words: &[u8]) -> Result<E, LoadError> {
 /// Returns an engine that looks up copies of these words.
 #[cfg(not(guira_in_place))]
 fn engine<E: Saved>(header: &Header, mut words: &[u8]) -> Result<E, LoadError> {
-    let memory = E::memory(&header.form, true, true).ok_or_else(|| header.out_of_memory())?;
+    let memory = E::memory(&header.form, true).ok_or_else(|| header.out_of_memory())?;
     let mut loader = TableLoader::new(memory);
     while loader.is_incomplete() {
         loader.read(|chunk| words.read(chunk))?;

@@ -9,10 +9,7 @@ use self::{
     near::Near,
     search::{Plan, Progress, Search},
 };
-pub use self::{
-    pending::{INTERLEAVED, PendingInserts},
-    search::Move,
-};
+pub use self::{pending::PendingInserts, search::Move};
 use super::{Addressing, Clock, FixedTable, Pair, Payload};
 use crate::{
     InsertError,

@@ -11,13 +11,10 @@ use crate::{InsertError, bucket::BucketLayout, table::stats::RelocationCount};
 
 /// Number of interleaved searches. 12 are equally good; 8, and 24 or more, are worse. Two under
 /// loom and shuttle, so that small batches exceed it.
-pub const INTERLEAVED: usize = if cfg!(any(loom, shuttle)) { 2 } else { 16 };
+const INTERLEAVED: usize = if cfg!(any(loom, shuttle)) { 2 } else { 16 };
 /// Prefetch distance of each search, in buckets. One is enough, because the other searches use the
 /// time until it arrives. With 4 or 8, more prefetches are wasted than waits saved.
 const PREFETCH_DISTANCE: usize = 1;
-/// Largest distance between the positions of pending inserts. So an error can list them in little
-/// memory, if the system refuses more.
-const MAX_DISTANCE: usize = 1 << 31;
 
 /// Inserts that search for room.
 #[derive(Debug)]
@@ -80,7 +77,7 @@ impl PendingInserts {
         if table.starts_near() {
             return done(position, table.insert_by_relocating::<L>(pair));
         }
-        while self.pending == INTERLEAVED || self.is_too_far(position) {
+        while self.pending == INTERLEAVED {
             self.step_all::<L>(table, done);
         }
         if self.pending == self.inserts.len() {
@@ -102,13 +99,6 @@ impl PendingInserts {
             }
             Err(error) => done(position, Err(error)),
         }
-    }
-
-    /// Returns whether a pending insert is too far away from this position.
-    fn is_too_far(&self, position: usize) -> bool {
-        let pending = &self.order[..self.pending];
-        let mut positions = pending.iter().map(|&place| self.inserts[usize::from(place)].position);
-        positions.any(|pending| position.saturating_sub(pending) >= MAX_DISTANCE)
     }
 
     /// Completes all pending inserts.
