@@ -88,8 +88,14 @@ fn growth_adds_few_methods() {
         let is_of = |method: &Method| method.of.contains(growth) && !method.of.contains("Expiring");
         all_methods().into_iter().filter(is_of).map(|method| method.name).collect()
     };
-    let expected =
-        ["max_capacity", "next_growth", "reserve_address_space", "set_max_bytes", "shrink_step"];
+    let expected = [
+        "max_capacity",
+        "new",
+        "next_growth",
+        "reserve_address_space",
+        "set_max_bytes",
+        "shrink_step",
+    ];
     assert_eq!(of_growth("Growing"), expected.map(String::from).into());
     assert_eq!(of_growth("Fixed"), BTreeSet::new());
 }

@@ -758,17 +758,16 @@ guira_status guira_view_get_mask(const guira_view *view, const uint64_t *hashes,
 guira_status guira_view_values(const guira_view *view, uint64_t hash, uint16_t *values, size_t max,
                                size_t *count);
 
-// Makes a view of the same bytes at a later time: a reading of the clock of `guira_expiring_tick_by`,
-// in nanoseconds; or in a later generation. It finds what the saved expiring set would find if
-// nothing had been inserted since. No time passes for a view by itself. Takes about a microsecond.
+// Makes a view of the same bytes in a later generation. It finds what the saved expiring set would
+// find if nothing had been inserted since. No time passes for a view by itself. Takes about a
+// microsecond.
 //
 // Errors: GUIRA_ERR_OTHER_TYPE, if the snapshot is not of an expiring set; _NO_MEMORY.
-guira_status guira_view_at(const guira_view *view, uint64_t time, guira_view **later);
 guira_status guira_view_in_generation(const guira_view *view, uint64_t generation,
                                       guira_view **later);
 
-// Writes the generation in which items are looked up to `*generation`: that of the save, unless one
-// of the two functions above has made the view.
+// Writes the generation in which items are looked up to `*generation`: that of the save, unless
+// the function above has made the view.
 //
 // Errors: GUIRA_ERR_OTHER_TYPE, if the snapshot is not of an expiring set.
 guira_status guira_view_generation(const guira_view *view, uint64_t *generation);

@@ -167,16 +167,6 @@ export! { view:
         places.iter_mut().zip(found).for_each(|(place, value)| *place = value);
     }
 
-    fn at(view: Ref<View>, time: u64, later: Out<*mut View>) {
-        let (expiring, place) = (view.get()?.expiring(), later.place()?);
-        let time = Duration::from_nanos(time);
-        let of = match expiring? {
-            Of::Fixed(view) => Of::Fixed(view.at(time)?),
-            Of::Growing(view) => Of::Growing(view.at(time)?),
-        };
-        place.write(Owned::on_heap(View::Expiring(of))?);
-    }
-
     fn in_generation(view: Ref<View>, generation: u64, later: Out<*mut View>) {
         let (expiring, place) = (view.get()?.expiring(), later.place()?);
         let of = match expiring? {

@@ -130,7 +130,6 @@ static void calls_view(bool is_map, bool expires) {
         if (TRY(guira_view_in_generation(view, generation + 1, &later))) {
             DO(guira_view_destroy(later));
         }
-        if (TRY(guira_view_at(view, now, &later))) DO(guira_view_destroy(later));
     }
     DO(guira_view_destroy(view));
 }

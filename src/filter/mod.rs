@@ -150,8 +150,22 @@ impl<C: Contents, G: Growth> Filter<C, G> {
 }
 
 impl<C: Contents> Default for Filter<C, Growing> {
-    /// Creates an empty filter, with 4,096 slots at first. Its hasher is made from a random seed.
+    /// Creates an empty filter, as [`new`](Filter::new).
     fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<C: Contents> Filter<C, Growing> {
+    /// Creates an empty filter, with 4,096 slots at first. Its hasher is made from a random seed.
+    ///
+    /// ```
+    /// let seen = guira::GrowingFilter::new();
+    /// seen.insert_batch(0..10_000).unwrap();
+    /// ```
+    #[must_use]
+    #[track_caller]
+    pub fn new() -> Self {
         built(Self::builder().build())
     }
 }

@@ -86,14 +86,6 @@ impl ClockState {
         Self { window, generation, interval, time: None, elapsed: 0, latest: 0 }
     }
 
-    /// The generation that is due at this reading of the caller's clock.
-    #[cfg(feature = "std")]
-    pub(crate) fn due(&self, reading: u64) -> u64 {
-        let step = self.latest.checked_sub(1).map_or(0, |latest| reading.saturating_sub(latest));
-        let elapsed = self.elapsed.saturating_add(step);
-        self.generation.saturating_add(elapsed.checked_div(self.interval).unwrap_or(0))
-    }
-
     /// A clock of this generation by which those slots are visible that this clock shows, and that
     /// will not have expired in a later generation.
     #[cfg(feature = "std")]

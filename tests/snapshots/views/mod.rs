@@ -3,10 +3,8 @@
 mod forged;
 mod guarded;
 
-use std::time::Duration;
-
 use guira::{
-    Contains, CuckooFilter, ExpiringFilter, GrowingFilter, LoadError, StableHashBuilder,
+    Contains, CuckooFilter, GrowingFilter, LoadError, StableHashBuilder,
     kind::{Expiring, Map},
 };
 
@@ -173,34 +171,6 @@ fn a_view_of_a_later_generation_answers_as_an_advanced_filter_does() {
     }
     check::<ExpiringSets>();
     check::<GrowingExpiringSets>();
-}
-
-/// By a clock, a view is where the filter would be after `advance_to`.
-#[test]
-fn a_view_at_a_time_is_in_the_generation_of_that_time() {
-    let noon = Duration::from_secs(1_800_000_000);
-    let builder = || ExpiringFilter::builder().capacity(100).window(5);
-    let ticking = builder().time_to_live(Duration::from_secs(50)).build().expect("small");
-    ticking.tick_by(|| noon);
-    ticking.tick_by(|| noon + Duration::from_secs(7));
-    // Without a reading, and without a time to live, no time passes.
-    let unread = builder().time_to_live(Duration::from_secs(50)).build().expect("small");
-    let timeless = builder().build().expect("small");
-    timeless.tick_by(|| noon);
-    for filter in [ticking, unread, timeless] {
-        let bytes = filter.to_bytes();
-        let guarded = Guarded::new(&bytes, true, 0);
-        let view = ExpiringFilter::loader().view(guarded.bytes()).expect("its own bytes");
-        for seconds in [0, 2, 3, 12, 13, 52, 53, 60] {
-            let time = noon + Duration::from_secs(7 + seconds);
-            let filter = ExpiringFilter::loader().bytes(&bytes).expect("its own bytes");
-            let generation = filter.advance_to(|| time);
-            assert_eq!(view.at(time).expect("memory").generation(), generation, "{seconds}");
-        }
-        let before = view.at(Duration::from_secs(1)).expect("memory");
-        assert_eq!(before.generation(), view.generation());
-        view.at(Duration::MAX).expect("memory");
-    }
 }
 
 /// The errors of a view are those of a load, but for those of buckets, which it does not read.

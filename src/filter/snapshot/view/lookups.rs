@@ -98,7 +98,7 @@ impl<G: Growth, S: BuildHasher> View<'_, Map, G, S> {
 impl<G: Growth, S> View<'_, Expiring, G, S> {
     /// Returns the generation in which items are looked up: see
     /// [`ExpiringFilter::generation`](crate::ExpiringFilter#method.generation). It is that of the
-    /// save, unless [`at`](Self::at) or [`in_generation`](Self::in_generation) has made the view.
+    /// save, unless [`in_generation`](Self::in_generation) has made the view.
     #[must_use]
     pub fn generation(&self) -> u64 {
         self.generation

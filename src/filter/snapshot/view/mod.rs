@@ -2,7 +2,7 @@
 
 mod lookups;
 
-use core::{fmt, hash::BuildHasher, time::Duration};
+use core::{fmt, hash::BuildHasher};
 #[cfg(not(guira_in_place))]
 use std::io::Read;
 
@@ -21,9 +21,8 @@ use crate::table::Borrowed;
 use crate::table::TableLoader;
 use crate::{
     Filter, StableHashBuilder,
-    filter::engine::{self, reading},
+    filter::engine,
     kind::{Contents, Expiring, Growth},
-    table::ClockState,
 };
 
 /// The engine of a view.
@@ -154,39 +153,12 @@ impl<'a, C: Contents, G: Growth, S: BuildHasher> View<'a, C, G, S> {
 }
 
 impl<G: Growth, S: BuildHasher + Clone> View<'_, Expiring, G, S> {
-    /// Returns a view of the same bytes at a later time, by the clock that was passed to
-    /// [`tick_by`](Filter::tick_by). It finds what the saved filter would find if nothing had been
-    /// inserted since, and [`advance_to`](Filter::advance_to) had been called.
+    /// Returns a view of the same bytes in a later generation. It finds what the saved filter would
+    /// find if nothing had been inserted since, and [`advance`](Filter::advance) had been called
+    /// that often. In an earlier generation than that of the save, it is a view of the save.
     ///
     /// This takes about a microsecond where a view copies nothing. No time passes for a view by
-    /// itself, so call it as often as you would call `tick_by`. (A view of a moment before the save
-    /// is one of the save: what had expired is not found.)
-    ///
-    /// # Errors
-    /// [`LoadError::OutOfMemory`].
-    ///
-    /// ```
-    /// use std::time::Duration;
-    ///
-    /// use guira::ExpiringFilter;
-    ///
-    /// let builder = ExpiringFilter::builder().capacity(1_000).window(5);
-    /// let seen = builder.time_to_live(Duration::from_secs(50)).build().unwrap();
-    /// let noon = Duration::from_secs(1_800_000_000);
-    /// seen.tick_by(|| noon);
-    /// seen.insert("nonce").unwrap();
-    /// let bytes = seen.to_bytes();
-    /// let view = ExpiringFilter::loader().view(&bytes)?;
-    /// assert!(view.at(noon + Duration::from_secs(50))?.contains("nonce"));
-    /// assert!(!view.at(noon + Duration::from_secs(60))?.contains("nonce"));
-    /// # Ok::<(), guira::LoadError>(())
-    /// ```
-    pub fn at(&self, time: Duration) -> Result<Self, LoadError> {
-        self.with_generation(|clock| clock.due(reading(time.as_nanos())))
-    }
-
-    /// Returns a view of the same bytes in a later generation. As [`at`](Self::at), for filters
-    /// whose generations [`advance`](Filter::advance) begins.
+    /// itself.
     ///
     /// # Errors
     /// [`LoadError::OutOfMemory`].
@@ -203,13 +175,9 @@ impl<G: Growth, S: BuildHasher + Clone> View<'_, Expiring, G, S> {
     /// # Ok::<(), guira::LoadError>(())
     /// ```
     pub fn in_generation(&self, generation: u64) -> Result<Self, LoadError> {
-        self.with_generation(|_| generation)
-    }
-
-    fn with_generation(&self, of: impl FnOnce(&ClockState) -> u64) -> Result<Self, LoadError> {
         let mut header = Header::decode::<Expiring, G>(Header::split(self.bytes)?.0)?;
         let clock = header.form.clock.as_mut().expect("the clock of a valid header");
-        let generation = of(clock).max(clock.generation);
+        let generation = generation.max(clock.generation);
         *clock = clock.looked_at_from(generation);
         let view = Self::new(self.bytes, &header, self.filter.hasher.clone())?;
         Ok(Self { generation, ..view })
