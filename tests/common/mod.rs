@@ -10,6 +10,8 @@
 pub mod chosen;
 pub mod churn;
 pub mod forge;
+#[cfg(guira_steps)]
+pub mod halting;
 pub mod hashers;
 pub mod items;
 pub mod kind;

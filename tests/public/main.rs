@@ -4,24 +4,22 @@
 //! generations, by `advance` or by a clock that only they move.
 //!
 //! An answer of a batch, and a copy of a filter, is a step for each key: each takes effect on its
-//! own. `tests/linearizability.rs` does the same beneath the public methods, with aliases and full
-//! buckets. Here no two keys are aliases, so that a count tells what was inserted.
+//! own. No two keys are aliases, so that a count tells what was inserted.
 //!
 //! - `cargo test --test public`: on real threads.
-//! - `RUSTFLAGS="--cfg shuttle" cargo test --test public`: under shuttle.
-//! - `RUSTFLAGS="--cfg guira_steps" cargo test --test public`: also with threads that
-//!   stop or panic in each method (see `halts`).
+//! - `RUSTFLAGS="--cfg guira_steps" cargo test --test public`: on real threads with random delays
+//!   between the steps of a call; also with threads that stop or panic in each method (see `halts`).
+//! - `RUSTFLAGS="--cfg shuttle" cargo test --test public`: under shuttle, which decides at every
+//!   atomic operation which thread runs, at random and by PCT (Burckhardt et al., ASPLOS 2010).
+//!   Shuttle is sequentially consistent: this tests the steps, not the orderings.
+//!
+//! `GUIRA_PROGRAMS=n` runs n programs, for longer or shorter runs; `GUIRA_PROGRAM=k` only number k.
 
 mod calls;
 #[path = "../common/mod.rs"]
 mod common;
 #[cfg(guira_steps)]
-#[path = "../steps/halting.rs"]
-mod halting;
-#[cfg(guira_steps)]
 mod halts;
-#[path = "../history/mod.rs"]
-mod history;
 mod run;
 mod settings;
 mod spec;

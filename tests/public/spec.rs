@@ -16,9 +16,7 @@ use std::{
     marker::PhantomData,
 };
 
-use todc_utils::Specification;
-
-use crate::history;
+use todc_utils::{Action as Moment, History, Specification, WGLChecker};
 
 /// What distinguishes the copies of a key.
 pub trait Tag: Copy + Debug + Ord + Hash {
@@ -255,16 +253,21 @@ fn step<T: Tag>(tags: &[Option<T>], op: Op<T>, now: u64, rules: Rules) -> Vec<Ve
     all
 }
 
-/// Whether these steps, on a key with these tags, have an order.
+/// Whether these steps, on a key with these tags, can be put into an order that explains all answers.
+/// A call that ended before another one started comes first.
 pub fn is_linearizable<T: Tag>(filled: &[T], events: &[Event<T>], rules: Rules) -> bool {
-    let threads = 1 + events.iter().map(|event| event.thread).max().unwrap_or(0);
+    let filled = Operation::Filled(filled.to_vec());
+    let mut moments = Vec::new();
     // Steps of one call overlap, so each is that of a thread of its own.
-    let calls = events.iter().enumerate().map(|(nth, event)| {
-        let Event { thread, start, end, .. } = *event;
-        let most = most_copies(event, events, rules);
-        (start, end, thread + nth * threads, Operation::Called(*event, most, rules))
-    });
-    history::is_linearizable::<Multiset<T>>(Operation::Filled(filled.to_vec()), calls)
+    for (thread, event) in (1..).zip(events) {
+        let step = Operation::Called(*event, most_copies(event, events, rules), rules);
+        moments.push((event.start, (thread, Moment::Call(step.clone()))));
+        moments.push((event.end, (thread, Moment::Response(step))));
+    }
+    moments.sort_unstable_by_key(|&(moment, _)| moment);
+    let mut actions = vec![(0, Moment::Call(filled.clone())), (0, Moment::Response(filled))];
+    actions.extend(moments.into_iter().map(|(_, action)| action));
+    WGLChecker::<Multiset<T>>::is_linearizable(History::from_actions(actions))
 }
 
 /// The most copies that there can be when a call has added one.

@@ -79,7 +79,7 @@ pub(super) const FAULTS: &[Fault] = &[
     )
     .survives(
         "`Full` is a right answer: the search may miss a slot that becomes empty. \
-         `tests/progress.rs` kills it",
+         `tests/public/halts.rs` kills it",
     ),
     fault("last-add-relaxed", "the last attempt adds by Relaxed", Weaken(Release)),
     fault(
