@@ -45,12 +45,6 @@ const INSERT: usize = 10;
 /// the table must grow.
 const SPARED: usize = 8 * STEP;
 
-/// The item with its sides in the other order.
-fn reversed(item: Item) -> Item {
-    let [one, other] = item.sides;
-    Item { sides: [other, one] }
-}
-
 /// Random items in the upper half of the first buckets, of which no bucket gets more than so many.
 /// (Before the table has doubled, only a part of them is used.)
 fn roomy<L: GrowingLayout>(growth: &Growth, each: u32, count: usize) -> Vec<Item> {
@@ -67,12 +61,11 @@ fn roomy<L: GrowingLayout>(growth: &Growth, each: u32, count: usize) -> Vec<Item
     room
 }
 
-/// An item, and its copies before and after the call.
+/// An item, of which there is one copy after the call, and the copies before it.
 #[derive(Clone, Copy, Debug)]
 struct Known {
     item: Item,
     before: usize,
-    after: usize,
 }
 
 /// A table, and a writer about to make its call, which returns whether it did what was expected.
@@ -101,25 +94,24 @@ impl<L: GrowingLayout> Scene<L> {
     }
 
     /// Records an item that is in the table throughout.
-    fn know(&mut self, item: Item, copies: usize) {
-        self.known.push(Known { item, before: copies, after: copies });
+    fn know(&mut self, item: Item) {
+        self.known.push(Known { item, before: 1 });
     }
 
     /// Inserts an item that is in the table throughout.
     fn put(&mut self, item: Item) {
         assert_eq!(self.table.insert::<L>(item), Ok(()), "there is room");
-        self.know(item, 1);
+        self.know(item);
     }
 
-    /// Sets the call, which inserts an item that is absent, or removes one that is present.
-    fn concerning(
-        mut self,
-        item: Item,
-        (before, after): (usize, usize),
-        call: impl Fn() -> bool + Send + Sync + 'static,
-    ) -> Self {
-        self.known.push(Known { item, before, after });
-        self.call = Arc::new(call);
+    /// Sets the call, which inserts an item that is absent.
+    fn inserting(mut self, item: Item, unique: bool) -> Self {
+        self.known.push(Known { item, before: 0 });
+        let table = Arc::clone(&self.table);
+        self.call = Arc::new(move || match unique {
+            true => table.insert_unique::<L>(item) == Ok(true),
+            false => table.insert::<L>(item) == Ok(()),
+        });
         self
     }
 
@@ -129,12 +121,11 @@ impl<L: GrowingLayout> Scene<L> {
 
     /// Looks everything up, with either location first, in few steps and without a lock.
     fn look(&self) {
-        for &Known { item, before, after } in &self.known {
-            for item in [item, reversed(item)] {
+        for &Known { item, before } in &self.known {
+            let [one, other] = item.sides;
+            for item in [item, Item { sides: [other, one] }] {
                 let found = unblocked(LOOKUP, || self.finds(item));
-                if (before > 0) == (after > 0) {
-                    assert_eq!(found, before > 0, "a lookup is wrong at {item:?}");
-                }
+                assert!(found || before == 0, "a lookup misses {item:?}");
             }
         }
     }
@@ -146,7 +137,7 @@ impl<L: GrowingLayout> Scene<L> {
             let insert = || self.table.insert::<L>(item);
             let inserted = if self.grows { insert() } else { unblocked(INSERT, insert) };
             assert_eq!(inserted, Ok(()), "there is room at {item:?}");
-            self.know(item, 1);
+            self.know(item);
         }
     }
 
@@ -154,15 +145,13 @@ impl<L: GrowingLayout> Scene<L> {
     /// too many: one that was moved.
     fn look_after(&self, cut_off: bool) {
         let mut excess = 0;
-        for &Known { item, before, after } in &self.known {
+        for &Known { item, before } in &self.known {
             let count = self.table.count::<L>(item);
             assert_eq!(self.finds(item), count > 0, "{item:?}");
-            let least = if cut_off { before.min(after) } else { after };
-            let most = if cut_off { before.max(after) } else { after };
-            assert!(count >= least, "{item:?} is missing");
+            assert!(count >= if cut_off { before } else { 1 }, "{item:?} is missing");
             if !Self::HAS_GHOSTS {
-                assert!(before == after || count <= most, "{count} of {item:?}");
-                excess += count.saturating_sub(most);
+                assert!(before == 1 || count <= 1, "{count} of {item:?}");
+                excess += count.saturating_sub(1);
             }
         }
         assert!(excess <= usize::from(cut_off), "{excess} copies too many");
@@ -172,12 +161,13 @@ impl<L: GrowingLayout> Scene<L> {
     /// lock is held.
     fn go_on(&self) {
         let table = &self.table;
-        for &Known { item, .. } in self.known.iter().filter(|known| known.before != known.after) {
+        let (stay, inserted): (Vec<Known>, Vec<Known>) =
+            self.known.iter().copied().partition(|known| known.before > 0);
+        for Known { item, .. } in inserted {
             // Only if no alias can be taken for it.
             while !Self::HAS_GHOSTS && table.remove::<L>(item) {}
         }
-        let stays = |known: &&Known| known.before.min(known.after) > 0;
-        let mut present: Vec<Item> = self.known.iter().filter(stays).map(|of| of.item).collect();
+        let mut present: Vec<Item> = stay.into_iter().map(|known| known.item).collect();
         let mut rng = rng(9);
         for _ in 0..300 {
             let item = table.growth().item::<L>(rng.random());
@@ -271,27 +261,11 @@ fn crowded<L: GrowingLayout>(number: usize, unique: bool) -> Scene<L> {
     for item in all {
         // A few are refused, since too many aliases or copies would be there.
         if scene.table.insert::<L>(item) == Ok(()) {
-            scene.know(item, 1);
+            scene.know(item);
         }
     }
     scene.room = roomy::<L>(scene.table.growth(), 3 * L::SLOTS, 4);
-    let table = Arc::clone(&scene.table);
-    scene.concerning(target, (0, 1), move || {
-        if unique {
-            table.insert_unique::<L>(target) == Ok(true)
-        } else {
-            table.insert::<L>(target) == Ok(())
-        }
-    })
-}
-
-/// The removal of the item with this number, of some that were crowded.
-fn removal<L: GrowingLayout>(number: usize, of: usize) -> Scene<L> {
-    let mut scene = crowded::<L>(of, false);
-    scene.known.pop();
-    let Known { item, .. } = scene.known.swap_remove(number);
-    let table = Arc::clone(&scene.table);
-    scene.concerning(item, (1, 0), move || table.remove::<L>(item))
+    scene.inserting(target, unique)
 }
 
 /// The insert of an item whose buckets are full. Others have room in other buckets.
@@ -310,11 +284,10 @@ fn eviction<L: GrowingLayout>() -> Scene<L> {
         // On its first side: its other side begins there, too, as far as the table can see.
         let there = Item { sides: [item.sides[0]; 2] };
         assert_eq!(scene.table.insert::<L>(there), Ok(()));
-        scene.know(item, 1);
+        scene.know(item);
     }
     scene.room = roomy::<L>(scene.table.growth(), 3 * L::SLOTS, 3 * STEP + 8);
-    let table = Arc::clone(&scene.table);
-    scene.concerning(target, (0, 1), move || table.insert::<L>(target) == Ok(()))
+    scene.inserting(target, false)
 }
 
 /// Inserts after which the load is above the target: groups of buckets are split in turn.
@@ -363,9 +336,6 @@ fn crowds<L: GrowingLayout>(name: &str) {
             let what = format!("{name}, insert {number}, unique {unique}");
             at_every_step(&what, || crowded::<L>(number, unique));
         }
-    }
-    for number in [0, 3] {
-        at_every_step(&format!("{name}, removal {number}"), || removal::<L>(number, 20));
     }
 }
 

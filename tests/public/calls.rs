@@ -80,6 +80,16 @@ impl Action {
         }
         actions
     }
+
+    /// Whether it only looks keys up.
+    pub fn is_lookup(self) -> bool {
+        use Action::*;
+
+        matches!(
+            self,
+            Contains | ContainsBatch | ContainsMask | Count | Values | Get | ContainsValue
+        )
+    }
 }
 
 /// What a call did to keys.

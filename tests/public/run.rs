@@ -32,10 +32,10 @@ use super::{
 pub const THREADS: usize = 3;
 pub const STEPS: usize = 5;
 /// Programs of each kind. A schedule of real threads is one of many.
-const PROGRAMS: u64 = if cfg!(shuttle) { 200 } else { 400 };
+const PROGRAMS: u64 = if cfg!(shuttle) { 600 } else { 400 };
 /// Schedules of each kind, of each program under shuttle.
 #[cfg(shuttle)]
-const SCHEDULES: usize = 10;
+const SCHEDULES: usize = 5;
 
 /// A generation that was the present one at some moment of a call, if it told one, and whether the
 /// call may have begun one.
@@ -148,8 +148,10 @@ impl<'a, K: Kind<Tag: Tag>> Scene<'a, K> {
     fn steps(setting: &Setting, number: u64, rng: &mut SmallRng) -> Vec<Vec<(Action, u64, u16)>> {
         // Nobody removes what a clear may have removed.
         let clears = number.is_multiple_of(4);
+        // Most calls concern one key. In every other program, one thread only looks up.
+        let (hot, looks_up) = (rng.random_range(0..KEYS), number % 2 == 1);
         let mut passes = 0;
-        let mut step = |_| loop {
+        let mut step = |thread| loop {
             let action = setting.actions[rng.random_range(0..setting.actions.len())];
             let is_possible = match action {
                 Action::Remove | Action::RemoveBatch | Action::Replace => !clears,
@@ -157,12 +159,14 @@ impl<'a, K: Kind<Tag: Tag>> Scene<'a, K> {
                 Action::Pass => passes < setting.max_passes(),
                 _ => true,
             };
-            if is_possible {
+            if is_possible && (action.is_lookup() || thread > 0 || !looks_up) {
                 passes += usize::from(action == Action::Pass);
-                return (action, rng.random_range(0..KEYS), rng.random_range(0..3));
+                let key = if rng.random() { hot } else { rng.random_range(0..KEYS) };
+                return (action, key, rng.random_range(0..3));
             }
         };
-        (0..THREADS).map(|_| (0..STEPS).map(&mut step).collect()).collect()
+        let mut steps = |thread| (0..STEPS).map(|_| step(thread)).collect();
+        (0..THREADS).map(&mut steps).collect()
     }
 
     /// Performs the steps of a thread. Returns `None` if one of them ended the history: see
@@ -374,7 +378,13 @@ pub fn histories_are_linearizable<K: Kind<Tag: Tag>>() {
         explore(program, number);
     }
     let Sights { actions: done, disturbances } = &*done.lock().expect("no panic");
+    if programs().end - programs().start < PROGRAMS {
+        return;
+    }
     let missing: Vec<_> = actions.iter().filter(|action| !done.contains(action)).collect();
-    println!("{disturbances:?} moves and retries");
-    assert!(missing.is_empty() || programs().count() == 1, "never done: {missing:?}");
+    assert!(missing.is_empty(), "never done: {missing:?}");
+    // Lookups of real threads are hardly ever disturbed.
+    let floors = if cfg!(shuttle) { [300, 50] } else { [1, 0] };
+    let is_enough = disturbances.iter().zip(floors).all(|(times, floor)| *times >= floor);
+    assert!(is_enough || !cfg!(feature = "stats"), "only {disturbances:?} moves and retries");
 }

@@ -23,7 +23,7 @@ const FILLING: u64 = if cfg!(shuttle) { 30 } else { 170 };
 const CAPACITY: usize = if cfg!(shuttle) { 60 } else { 220 };
 /// The capacity of filters whose room is scarce. Those that grow have 256 buckets at least, except
 /// under shuttle.
-const SCARCE: usize = 12;
+const SCARCE: usize = if cfg!(shuttle) { 6 } else { 12 };
 /// The number of keys for which there is room when all keys of the histories are there.
 const FREE: u64 = 2;
 /// If room is scarce and items expire, the number of those that are there from the start of which
