@@ -81,14 +81,19 @@ impl Action {
         actions
     }
 
-    /// Whether it only looks keys up.
+    /// Whether it only looks up one key.
     pub fn is_lookup(self) -> bool {
         use Action::*;
 
-        matches!(
-            self,
-            Contains | ContainsBatch | ContainsMask | Count | Values | Get | ContainsValue
-        )
+        matches!(self, Contains | Count | Values | ContainsValue)
+    }
+
+    /// Whether it changes one key, or does as little.
+    pub fn is_change(self) -> bool {
+        use Action::*;
+
+        let of_one_key = [Insert, InsertUnique, InsertUniqueFor, Remove, Replace, Refresh];
+        of_one_key.contains(&self) || [Sweep, Grow].contains(&self)
     }
 }
 

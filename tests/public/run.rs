@@ -33,9 +33,18 @@ pub const THREADS: usize = 3;
 pub const STEPS: usize = 5;
 /// Programs of each kind. A schedule of real threads is one of many.
 const PROGRAMS: u64 = if cfg!(shuttle) { 600 } else { 400 };
-/// Schedules of each kind, of each program under shuttle.
+/// Schedules of each kind under shuttle, of a program with many calls and of one with few.
 #[cfg(shuttle)]
-const SCHEDULES: usize = 5;
+const SCHEDULES: [usize; 2] = [5, 20];
+
+/// Whether one thread looks up a single key, which nobody changes, while another one changes others.
+/// So it is moved meanwhile more often than among many calls.
+fn is_aside(number: u64) -> bool {
+    number / 8 % 2 == 1
+}
+
+/// The key that is looked up in these programs. (The first one is refreshed where items expire.)
+const LOOKED_UP: u64 = 1;
 
 /// A generation that was the present one at some moment of a call, if it told one, and whether the
 /// call may have begun one.
@@ -119,7 +128,10 @@ impl<'a, K: Kind<Tag: Tag>> Scene<'a, K> {
             let of_this_age = filling.clone().filter(|&key| setting.age::<K>(key) == age);
             of_this_age.for_each(|key| _ = add(key));
             for key in 0..KEYS {
-                if age < 2 && rng.random_bool(if oldest == 0 { 0.6 } else { 0.4 }) {
+                let is_looked_up = age == 0 && key == LOOKED_UP && is_aside(number);
+                let share = if oldest == 0 { 0.6 } else { 0.4 };
+                let is_there = rng.random_bool(if setting.room.is_scarce { 0.9 } else { share });
+                if age < 2 && is_there || is_looked_up {
                     filled.extend(add(key));
                 }
             }
@@ -129,6 +141,8 @@ impl<'a, K: Kind<Tag: Tag>> Scene<'a, K> {
         }
         setting.count_time_from_here::<K>(&filter);
         let steps = Self::steps(setting, number, &mut rng);
+        #[cfg(not(shuttle))]
+        let threads = steps.len();
         Self {
             setting,
             seed,
@@ -141,32 +155,39 @@ impl<'a, K: Kind<Tag: Tag>> Scene<'a, K> {
             steps,
             moments: AtomicUsize::new(0),
             #[cfg(not(shuttle))]
-            gate: (Gate::new(THREADS), AtomicBool::new(false)),
+            gate: (Gate::new(threads), AtomicBool::new(false)),
         }
     }
 
     fn steps(setting: &Setting, number: u64, rng: &mut SmallRng) -> Vec<Vec<(Action, u64, u16)>> {
         // Nobody removes what a clear may have removed.
         let clears = number.is_multiple_of(4);
-        // Most calls concern one key. In every other program, one thread only looks up.
-        let (hot, looks_up) = (rng.random_range(0..KEYS), number % 2 == 1);
-        let mut passes = 0;
-        let mut step = |thread| loop {
+        let (mut passes, aside) = (0, is_aside(number));
+        let mut step = |thread: usize| loop {
             let action = setting.actions[rng.random_range(0..setting.actions.len())];
             let is_possible = match action {
+                _ if aside && thread == 0 => action.is_lookup(),
+                // Where generations pass, there is room.
+                Action::Pass if aside && setting.room.is_scarce => false,
+                Action::Pass => passes < setting.max_passes(),
+                _ if aside => action.is_change(),
                 Action::Remove | Action::RemoveBatch | Action::Replace => !clears,
                 Action::Clear => clears,
-                Action::Pass => passes < setting.max_passes(),
                 _ => true,
             };
-            if is_possible && (action.is_lookup() || thread > 0 || !looks_up) {
+            if is_possible {
                 passes += usize::from(action == Action::Pass);
-                let key = if rng.random() { hot } else { rng.random_range(0..KEYS) };
+                let key = match thread {
+                    _ if !aside => rng.random_range(0..KEYS),
+                    0 => LOOKED_UP,
+                    _ => rng.random_range(LOOKED_UP + 1..KEYS),
+                };
                 return (action, key, rng.random_range(0..3));
             }
         };
+        let threads = if aside { 2 } else { THREADS };
         let mut steps = |thread| (0..STEPS).map(|_| step(thread)).collect();
-        (0..THREADS).map(&mut steps).collect()
+        (0..threads).map(&mut steps).collect()
     }
 
     /// Performs the steps of a thread. Returns `None` if one of them ended the history: see
@@ -296,7 +317,8 @@ fn run<K: Kind<Tag: Tag>>(setting: &Setting, number: u64) -> Sights {
     let scene = &Scene::<K>::new(setting, number);
     let histories: Option<Vec<_>> = thread::scope(|scope| {
         let perform = |thread| move || delayed(number, thread, || scene.perform(thread));
-        let threads: Vec<_> = (0..THREADS).map(|thread| scope.spawn(perform(thread))).collect();
+        let threads = 0..scene.steps.len();
+        let threads: Vec<_> = threads.map(|thread| scope.spawn(perform(thread))).collect();
         threads.into_iter().map(|thread| thread.join().expect("no thread panics")).collect()
     });
     histories.map(|histories| scene.check(number, histories)).unwrap_or_default()
@@ -314,7 +336,7 @@ fn delayed<R>(number: u64, thread: usize, work: impl FnOnce() -> R) -> R {
     let mut rng = rng(number * THREADS as u64 + thread as u64);
     let delay = move |_| match rng.random_range(0..64) {
         0 => thread::yield_now(),
-        1..16 => (0..rng.random_range(0..1_000)).for_each(|_| std::hint::spin_loop()),
+        1..8 => (0..rng.random_range(0..500)).for_each(|_| std::hint::spin_loop()),
         _ => {}
     };
     guira::raw::steps::with_hook(delay, work)
@@ -333,8 +355,9 @@ fn explore(program: impl Fn() + Send + Sync + 'static, number: u64) {
 
     let program = Arc::new(program);
     let (at_random, by_pct) = (Arc::clone(&program), program);
-    scheduled(RandomScheduler::new_from_seed(number, SCHEDULES), move || at_random());
-    scheduled(PctScheduler::new_from_seed(number, 3, SCHEDULES), move || by_pct());
+    let schedules = SCHEDULES[usize::from(is_aside(number))];
+    scheduled(RandomScheduler::new_from_seed(number, schedules), move || at_random());
+    scheduled(PctScheduler::new_from_seed(number, 3, schedules), move || by_pct());
 }
 
 #[cfg(shuttle)]
@@ -372,7 +395,11 @@ pub fn histories_are_linearizable<K: Kind<Tag: Tag>>() {
     for number in programs() {
         let (settings, done) = (Arc::clone(&settings), Arc::clone(&done));
         let program = move || {
-            let setting = &settings[number as usize % settings.len()];
+            let scarce = settings.iter().filter(|setting| setting.room.is_scarce);
+            let setting = match number % 3 {
+                0 => scarce.cycle().nth(number as usize / 3 % 8).expect("there are some"),
+                _ => &settings[number as usize % settings.len()],
+            };
             done.lock().expect("no panic").append(run::<K>(setting, number));
         };
         explore(program, number);

@@ -19,13 +19,13 @@ use super::{
 /// Keys that are there from the start, and the capacity of filters of a fixed size. Under shuttle,
 /// each access to a word takes a microsecond. Filters that grow have so many keys that they do so
 /// soon.
-const FILLING: u64 = if cfg!(shuttle) { 30 } else { 170 };
-const CAPACITY: usize = if cfg!(shuttle) { 60 } else { 220 };
-/// The capacity of filters whose room is scarce. Those that grow have 256 buckets at least, except
-/// under shuttle.
-const SCARCE: usize = if cfg!(shuttle) { 6 } else { 12 };
+const FILLING: u64 = if cfg!(shuttle) { 10 } else { 170 };
+const CAPACITY: usize = if cfg!(shuttle) { 40 } else { 220 };
+/// The capacities of filters whose room is scarce: of a fixed size, and growing. They have two or
+/// three buckets under shuttle, and growing ones 256 at least elsewhere.
+const SCARCE: [usize; 2] = if cfg!(shuttle) { [8, 4] } else { [12; 2] };
 /// The number of keys for which there is room when all keys of the histories are there.
-const FREE: u64 = 2;
+const FREE: u64 = if cfg!(shuttle) { 0 } else { 2 };
 /// If room is scarce and items expire, the number of those that are there from the start of which
 /// some have expired.
 const EXPIRING: u64 = 6;
@@ -98,7 +98,7 @@ impl Setting {
                 |action: &Action| ![Action::Grow, Action::InsertEvicting].contains(action);
             setting.actions.retain(is_possible);
             let refused = (0..MOST).find(|key| K::add(&filter, *key).is_err());
-            setting.filling = refused.expect("it cannot grow") - KEYS - FREE;
+            setting.filling = refused.expect("it cannot grow").saturating_sub(KEYS + FREE);
         } else if K::GROWS {
             let slots = filter.slots();
             let grows = |key: &u64| {
@@ -125,7 +125,7 @@ impl Setting {
 
     fn builder<K: Kind>(&self, seed: u64) -> BuilderOf<K> {
         let [first, most] = match (self.room.is_scarce, K::GROWS) {
-            (true, _) => [SCARCE; 2],
+            (true, grows) => [SCARCE[usize::from(grows)]; 2],
             (false, true) => [10, MOST as usize],
             (false, false) => [CAPACITY; 2],
         };
