@@ -8,7 +8,7 @@
 //!
 //! - `cargo test --test public`: on real threads.
 //! - `RUSTFLAGS="--cfg guira_steps" cargo test --test public`: on real threads with random delays
-//!   between the steps of a call; also with threads that stop or panic in each method (see `halts`).
+//!   between the steps of a call. Also with threads that stop or panic in each method: see `halts`.
 //! - `RUSTFLAGS="--cfg shuttle" cargo test --test public`: under shuttle, which decides at every
 //!   atomic operation which thread runs, at random and by PCT (Burckhardt et al., ASPLOS 2010).
 //!   Shuttle is sequentially consistent: this tests the steps, not the orderings.

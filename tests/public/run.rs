@@ -37,8 +37,8 @@ const PROGRAMS: u64 = if cfg!(shuttle) { 600 } else { 400 };
 #[cfg(shuttle)]
 const SCHEDULES: [usize; 2] = [5, 20];
 
-/// Whether one thread looks up a single key, which nobody changes, while another one changes others.
-/// So it is moved meanwhile more often than among many calls.
+/// Whether one thread looks up a single key, which nobody changes, while another one changes
+/// others. So lookups meet moves more often than among many calls.
 fn is_aside(number: u64) -> bool {
     number / 8 % 2 == 1
 }

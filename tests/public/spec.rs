@@ -253,8 +253,8 @@ fn step<T: Tag>(tags: &[Option<T>], op: Op<T>, now: u64, rules: Rules) -> Vec<Ve
     all
 }
 
-/// Whether these steps, on a key with these tags, can be put into an order that explains all answers.
-/// A call that ended before another one started comes first.
+/// Whether these steps, on a key with these tags, can be put into an order that explains all
+/// answers. A call that ended before another one started comes first.
 pub fn is_linearizable<T: Tag>(filled: &[T], events: &[Event<T>], rules: Rules) -> bool {
     let filled = Operation::Filled(filled.to_vec());
     let mut moments = Vec::new();

@@ -12,8 +12,8 @@ use crate::{BuildError, Layout, table::MAX_BUCKETS};
 /// Most doublings of a table, because a bucket counts its splits in 4 bits.
 pub(crate) const MAX_DOUBLINGS: u32 = 15;
 
-/// Fewest buckets of the first size. Fewer are filled unevenly, so that searches in them fail. Under
-/// shuttle, tests grow filters by a few inserts.
+/// Fewest buckets of the first size. Fewer are filled unevenly, so that searches in them fail.
+/// Under shuttle, tests grow filters by a few inserts.
 const MIN_BUCKETS: u64 = if cfg!(shuttle) { 2 } else { 256 };
 
 /// Fewest slots of the first size: 2 to 4 KiB of buckets.
