@@ -54,6 +54,11 @@ fn the_checker_accepts_what_an_order_explains_and_nothing_else() {
     assert!(judge(&[(0, 3, Op::Clear), (1, 2, Op::Add(None, 0)), (4, 5, Op::Count(0))]));
     assert!(judge(&[(0, 3, Op::Clear), (1, 2, Op::Add(None, 0)), (4, 5, Op::Count(1))]));
     assert!(!judge(&[(0, 1, Op::Clear), (2, 3, Op::Add(None, 0)), (4, 5, Op::Count(0))]));
+    // A clear takes copies one after the other.
+    let beside = [(0, 9, Op::Clear), (1, 2, Op::Add(Some(2), 0)), (3, 4, Op::Has(2, false))];
+    let later = |found| (10, 11, Op::Contains(found));
+    assert!(judge(&[&beside[..], &[(5, 6, Op::Contains(true)), later(false)]].concat()));
+    assert!(!judge(&[&beside[..], &[(5, 6, Op::Contains(true)), later(true)]].concat()));
     assert!(!judge(&[(0, 1, Op::Remove(2, true))]));
     assert!(judge(&[(0, 1, Op::Remove(2, false))]));
 }
