@@ -1,13 +1,12 @@
 //! The only door to atomics and locks: core's atomics, or those of a model checker.
 //!
 //! Everything that threads share in a filter is built from [`Word`] (an atomic `u64`), [`Tally`]
-//! (an atomic signed counter) and [`Lock`]. Outside `sync`, only tests name atomic
-//! types. A cfg, never a feature, selects the implementation, so that no dependent can switch it by
-//! accident: `loom` for the models of `loom-tests/`, `shuttle` for the linearizability tests. A
-//! third cfg,
-//! `guira_steps`, keeps std's types and adds a hook before every step: see [`steps`]. (The feature
-//! `std` selects whether a thread that waits for a lock gives way to others, and whether threads
-//! have numbers.)
+//! (an atomic signed counter) and [`Lock`]. Outside `sync`, only tests name atomic types. A cfg,
+//! never a feature, selects the implementation, so that no dependent can switch it by accident:
+//! `loom` for the models of `loom-tests/`, `shuttle` for the histories of `tests/public/`. A third
+//! cfg, `guira_steps`, keeps std's types and adds a hook before every step: see [`steps`]. (The
+//! feature `std` selects whether a thread that waits for a lock gives way to others, and whether
+//! threads have numbers.)
 
 #[cfg(guira_steps)]
 pub mod steps;

@@ -10,6 +10,8 @@
 pub mod chosen;
 pub mod churn;
 pub mod forge;
+#[cfg(guira_steps)]
+pub mod halting;
 pub mod hashers;
 pub mod items;
 pub mod kind;
@@ -38,12 +40,10 @@ use std::{
 use guira::{
     Filter, FilterBuilder, InsertBatchError, Layout, Shrinking,
     kind::{Contents, Fixed, Growing, Growth},
-    raw::{Addressing, Bare, FixedTable, Pair},
 };
 use kind::{BuilderOf, Kind, Maker, Of, Sets, new};
-use operations::Operations;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
-use rand::{RngExt, SeedableRng, rngs::SmallRng};
+use rand::{SeedableRng, rngs::SmallRng};
 
 /// The positions of the items of a batch that were not inserted.
 pub fn positions(error: &InsertBatchError) -> Vec<usize> {
@@ -216,24 +216,6 @@ pub fn capacity_of_kind<K: Kind>(layout: Layout, buckets: usize) -> usize {
         if taken(middle) < buckets { low = middle + 1 } else { high = middle }
     }
     low
-}
-
-/// An empty table with this many buckets.
-pub fn table(buckets: u64, _seed: u64) -> FixedTable {
-    FixedTable::new(Addressing::new(buckets, Bare), false).expect("a small table")
-}
-
-/// A pair that satisfies `wanted`, found by trying hashes.
-pub fn find_pair(
-    operations: Operations,
-    table: &FixedTable,
-    rng: &mut SmallRng,
-    wanted: &dyn Fn(Pair) -> bool,
-) -> Pair {
-    (0..10_000_000)
-        .map(|_| (operations.pair)(table.addressing(), rng.random()))
-        .find(|&pair| wanted(pair))
-        .expect("such a pair exists")
 }
 
 /// Ends the process if it is not dropped in time: a deadlock fails instead of hanging.

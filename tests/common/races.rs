@@ -1,22 +1,21 @@
-//! Races for one copy, one key, or the last slot.
+//! Threads that leave a barrier together, and threads that race for the last slots.
 
 use std::{
     hash::BuildHasher,
     sync::atomic::{
-        AtomicBool, AtomicU32, AtomicU64, AtomicUsize,
+        AtomicBool, AtomicUsize,
         Ordering::{AcqRel, Acquire, Relaxed, Release},
     },
     thread,
 };
 
-use guira::{InsertError, Layout};
-use rand::{RngExt, rngs::SmallRng};
+use guira::Layout;
+use rand::RngExt;
 
 use super::{
     build,
-    churn::StopOnPanic,
     kind::{Kind, Maker, Of},
-    positions, rng, scaled,
+    positions, rng,
 };
 
 /// A barrier that spins, so that the threads leave it at the same moment.
@@ -49,174 +48,6 @@ impl Gate {
             if spins.is_multiple_of(64) { thread::yield_now() } else { std::hint::spin_loop() }
         }
         true
-    }
-}
-
-/// The percentage of slots that can be occupied, with some effort.
-fn high_load(layout: Layout) -> usize {
-    match layout.slots_per_bucket() {
-        ..=2 => 80,
-        3 => 88,
-        _ => 95,
-    }
-}
-
-/// Fills a filter up to a share of its slots, with keys that satisfy `wanted`.
-fn fill<K: Kind, S: BuildHasher>(
-    filter: &Of<K, S>,
-    percent: usize,
-    rng: &mut SmallRng,
-    wanted: impl Fn(&u64) -> bool,
-) -> Vec<u64> {
-    let most = filter.slots() * percent / 100;
-    let mut keys = Vec::new();
-    for _ in 0..20 * filter.slots() {
-        let key = rng.random();
-        if filter.len() < most && wanted(&key) && K::add(filter, key).is_ok() {
-            keys.push(key);
-        }
-    }
-    keys
-}
-
-/// If several threads remove one copy at the same time, exactly one of them succeeds; of two
-/// copies, two.
-pub fn removals_of_one_copy<K: Kind, S: BuildHasher + Send + Sync>(
-    make: Maker<K, S>,
-    layout: Layout,
-) {
-    const THREADS: usize = 3;
-    let rounds = 1_000;
-    let filter = build::<K, S>(make, 8, layout, 21);
-    let mut rng = rng(21);
-    let key: u64 = rng.random();
-    let alone = build::<K, S>(make, 8, layout, 21);
-    K::add(&alone, key).expect("room");
-    fill::<K, S>(&filter, 60, &mut rng, |other| !alone.contains(other));
-    let before = filter.len();
-    let (gate, failed) = (Gate::new(THREADS), AtomicBool::new(false));
-    let removed = AtomicUsize::new(0);
-    thread::scope(|scope| {
-        for thread in 0..THREADS {
-            let (filter, gate, failed, removed, key) = (&filter, &gate, &failed, &removed, &key);
-            scope.spawn(move || {
-                let _stop = StopOnPanic(failed);
-                for round in 0..rounds {
-                    let copies = 1 + round % 2;
-                    if thread == 0 {
-                        (0..copies).for_each(|_| K::add(filter, *key).expect("room at 60 % load"));
-                    }
-                    if !gate.pass(failed) {
-                        return;
-                    }
-                    removed.fetch_add(K::take(filter, *key).into(), Relaxed);
-                    if !gate.pass(failed) {
-                        return;
-                    }
-                    if thread == 0 {
-                        assert_eq!(removed.swap(0, Relaxed), copies, "{layout:?}, round {round}");
-                        assert_eq!(filter.count(key), 0);
-                        assert_eq!(filter.len(), before);
-                    }
-                }
-            });
-        }
-    });
-}
-
-/// `insert_unique` as a lock: a thread that gets `Ok(true)` holds it until it removes the key.
-///
-/// The load is high, beside a thread that inserts and removes other keys, so that inserts must make
-/// room. In a filter that cannot grow, aliases of the keys are the same lock.
-pub fn unique_excludes<K: Kind, S: BuildHasher + Send + Sync>(make: Maker<K, S>, layout: Layout) {
-    const LOCKS: usize = 3;
-    let empty = || build::<K, S>(make, 16, layout, 23);
-    let filter = empty();
-    let mut rng = rng(23);
-    let (keys, taken) = locks::<K, S>(&empty, LOCKS, &mut rng);
-    fill::<K, S>(&filter, high_load(layout) - 5, &mut rng, |key| !taken.contains(key));
-    let others: Vec<u64> =
-        (0..4_000).map(|_| rng.random()).filter(|key| !taken.contains(key)).collect();
-    let owners = [const { AtomicU32::new(0) }; LOCKS];
-    let (wins, losses) = (AtomicU64::new(0), AtomicU64::new(0));
-    let done = AtomicBool::new(false);
-    let enough =
-        || wins.load(Relaxed) >= scaled(1_000, 3_000) && losses.load(Relaxed) >= scaled(25, 50);
-    thread::scope(|scope| {
-        for thread in 0..3 {
-            let (filter, keys, owners, wins, losses, done) =
-                (&filter, &keys, &owners, &wins, &losses, &done);
-            let enough = &enough;
-            scope.spawn(move || {
-                let _stop = StopOnPanic(done);
-                let mut rng = super::rng(230 + thread);
-                while !enough() && !done.load(Acquire) {
-                    let (key, lock) = keys[rng.random_range(0..keys.len())];
-                    match K::add_unique(filter, key) {
-                        Ok(true) => {
-                            assert_eq!(
-                                owners[lock].fetch_add(1, AcqRel),
-                                0,
-                                "{layout:?}: two adds"
-                            );
-                            if rng.random_ratio(1, 16) {
-                                thread::yield_now();
-                            }
-                            assert_eq!(filter.count(&key), 1, "{layout:?}");
-                            assert_eq!(owners[lock].fetch_sub(1, AcqRel), 1);
-                            assert!(K::take(filter, key), "{layout:?}: the copy is missing");
-                            wins.fetch_add(1, Relaxed);
-                        }
-                        Ok(false) => {
-                            losses.fetch_add(1, Relaxed);
-                        }
-                        Err(reason) => assert_eq!(reason, InsertError::Full),
-                    }
-                }
-                done.store(true, Release);
-            });
-        }
-        scope.spawn(|| crowd::<K, S>(&filter, &others, &done));
-    });
-    assert!(keys.iter().all(|(key, _)| filter.count(key) == 0), "{layout:?}: a copy is left");
-}
-
-/// Keys, each with the number of its lock, and a filter that holds them all.
-fn locks<K: Kind, S: BuildHasher>(
-    empty: &dyn Fn() -> Of<K, S>,
-    locks: usize,
-    rng: &mut SmallRng,
-) -> (Vec<(u64, usize)>, Of<K, S>) {
-    let taken = empty();
-    let mut keys = Vec::new();
-    while keys.len() < locks {
-        let key: u64 = rng.random();
-        if K::add_unique(&taken, key) == Ok(true) {
-            keys.push((key, keys.len()));
-        }
-    }
-    let probes: Vec<u64> = (0..scaled(20_000, 200_000)).map(|_| rng.random()).collect();
-    // Splits distinguish aliases, and these would be different locks.
-    for lock in if K::GROWS { 0..0 } else { 0..locks } {
-        let one = empty();
-        K::add(&one, keys[lock].0).expect("an empty filter");
-        keys.extend(probes.iter().find(|key| one.contains(*key)).map(|&alias| (alias, lock)));
-    }
-    (keys, taken)
-}
-
-/// Keeps a filter at a high load of its present slots, until told to stop.
-fn crowd<K: Kind, S: BuildHasher>(filter: &Of<K, S>, keys: &[u64], done: &AtomicBool) {
-    let _stop = StopOnPanic(done);
-    let most = filter.slots() * high_load(filter.layout()) / 100;
-    let mut mine = Vec::new();
-    let mut keys = keys.iter().cycle();
-    while let (false, Some(key)) = (done.load(Acquire), keys.next()) {
-        if filter.len() < most && K::add(filter, *key).is_ok() {
-            mine.push(key);
-        } else if !mine.is_empty() {
-            assert!(K::take(filter, *mine.swap_remove(mine.len() / 2)));
-        }
     }
 }
 

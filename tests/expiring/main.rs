@@ -42,15 +42,6 @@ fn builder<G: Subject>(capacity: usize, window: u32) -> FilterBuilder<Expiring, 
     Filter::<Expiring, G>::builder().capacity(capacity).window(window).seed(7)
 }
 
-/// The first keys that are no aliases of each other.
-fn keys<G: Subject>(builder: FilterBuilder<Expiring, G>, count: usize) -> Vec<u64> {
-    let probe = builder.build().expect("a small filter");
-    // A lookup finds only aliases, because no item is relocated.
-    G::set_max_bytes(&probe, Some(0));
-    let is_new = |key: &u64| !probe.contains(key) && probe.insert(key).is_ok();
-    (0..).filter(is_new).take(count).collect()
-}
-
 /// Ends the loops of all threads when it is dropped: at the end of a test, or after a failure.
 struct Stop<'a>(&'a AtomicBool);
 

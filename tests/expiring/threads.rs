@@ -2,18 +2,15 @@
 //! leaks.
 
 use std::{
-    sync::{
-        Mutex,
-        atomic::{
-            AtomicBool, AtomicU64, AtomicUsize,
-            Ordering::{Relaxed, SeqCst},
-        },
+    sync::atomic::{
+        AtomicBool, AtomicU64,
+        Ordering::{Relaxed, SeqCst},
     },
     thread,
 };
 
 use guira::{
-    Filter, Insertion,
+    Filter,
     kind::{Expiring, Fixed, Growing},
 };
 use rand::RngExt;
@@ -26,8 +23,6 @@ use super::{
 
 on_both_engines! {
     nothing_young_is_missed_and_no_slot_leaks,
-    an_item_is_accepted_once_in_a_window,
-    what_is_refreshed_in_time_is_always_found,
 }
 
 /// Threads that insert and look up.
@@ -152,107 +147,4 @@ fn long_nothing_young_is_missed_and_no_slot_leaks() {
         run::<Fixed>(window, 1_000, 10_000, 0.9);
         run::<Growing>(window, 1_000, 10_000, 0.9);
     }
-}
-
-/// Several threads offer the same keys. Each is accepted once in a window.
-fn an_item_is_accepted_once_in_a_window<G: Subject>() {
-    let _watchdog = Watchdog::new("an_item_is_accepted_once_in_a_window");
-    for window in [1, 5] {
-        let filter = builder::<G>(2_000, window).build().expect("a small filter");
-        let keys = super::keys(builder::<G>(2_000, window), 300);
-        let (accepted, count) = (Mutex::new(Vec::new()), AtomicUsize::new(0));
-        let stop = AtomicBool::new(false);
-        thread::scope(|scope| {
-            for thread in 0..WRITERS {
-                let (filter, keys, accepted, stop) = (&filter, &keys, &accepted, &stop);
-                let count = &count;
-                scope.spawn(move || {
-                    let _stop = Stop(stop);
-                    let (mut mine, mut rng) = (Vec::new(), rng(thread));
-                    while !stop.load(Relaxed) {
-                        // Others offer the same ones.
-                        let from = rng.random_range(0..keys.len() - 10);
-                        for &key in &keys[from..from + 10] {
-                            let before = filter.generation();
-                            let outcome = filter.insert_unique(&key).expect("an empty slot");
-                            if let Insertion::New(generation) = outcome {
-                                let after = filter.generation();
-                                assert!((before..=after).contains(&generation));
-                                mine.push((key, generation, after));
-                                count.fetch_add(1, Relaxed);
-                            }
-                        }
-                    }
-                    accepted.lock().expect("no panic").extend(mine);
-                });
-            }
-            let _stop = Stop(&stop);
-            // Each waits for threads that were suspended with a lock held. A few advances may be
-            // over before the threads have begun.
-            let is_enough = || stop.load(Relaxed) || count.load(Relaxed) > 3 * keys.len();
-            for _ in (0..).take_while(|&advances| advances < scaled(30, 3_000) || !is_enough()) {
-                filter.advance();
-                thread::yield_now();
-            }
-        });
-        let mut accepted = accepted.into_inner().expect("no panic");
-        accepted.sort_unstable();
-        for pair in accepted.windows(2) {
-            let [(key, first, _), (other, second, after)] = [pair[0], pair[1]];
-            // Beside an advance, the second call may have taken a generation that was ending.
-            let expired = after > first + u64::from(window) && second >= first + u64::from(window);
-            assert!(key != other || expired, "{key} {first} {second} {after}");
-        }
-    }
-}
-
-/// Items that some thread refreshes in every generation are found throughout, in the filter, in its
-/// clones, and in its snapshots, whatever generation begins meanwhile.
-fn what_is_refreshed_in_time_is_always_found<G: Subject>() {
-    let _watchdog = Watchdog::new("what_is_refreshed_in_time_is_always_found");
-    let filter = builder::<G>(400, 1).build().expect("a small filter");
-    let keys = super::keys(builder::<G>(400, 1), 100);
-    assert!(keys.iter().all(|key| filter.insert(key).is_ok()));
-    let stop = AtomicBool::new(false);
-    thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                while !stop.load(Relaxed) {
-                    assert!(keys.iter().all(|key| filter.contains(key)));
-                }
-            });
-        }
-        scope.spawn(|| {
-            while !stop.load(Relaxed) {
-                let copy = filter.clone();
-                assert!(keys.iter().all(|key| copy.contains(key)));
-            }
-        });
-        #[cfg(feature = "std")]
-        scope.spawn(|| {
-            while !stop.load(Relaxed) {
-                let before = filter.generation();
-                let loaded = Filter::<Expiring, G>::loader().bytes(&filter.to_bytes());
-                let (loaded, after) = (loaded.expect("its own bytes"), filter.generation());
-                assert!((before..=after).contains(&loaded.generation()));
-                assert!(keys.iter().all(|key| loaded.contains(key)));
-            }
-        });
-        // Others come and go, and make items move.
-        scope.spawn(|| {
-            let mut key = 1_u64 << 40;
-            while !stop.load(Relaxed) {
-                key += 1;
-                if filter.insert_for(&key, 1).is_err() {
-                    thread::yield_now();
-                }
-            }
-        });
-        let _stop = Stop(&stop);
-        for _ in 0..scaled(500, 5_000) {
-            assert!(keys.iter().all(|key| filter.refresh(key)));
-            filter.advance();
-        }
-    });
-    assert!(keys.iter().all(|key| filter.contains(key)));
 }

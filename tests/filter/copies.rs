@@ -1,17 +1,8 @@
 //! Copies of items: what they cost others, and the limit of `max_copies`.
 
-use std::{
-    sync::{
-        Barrier,
-        atomic::{AtomicUsize, Ordering::Relaxed},
-    },
-    thread,
-};
-
 use crate::common::{
-    Watchdog,
     kind::{Kind, Of},
-    rng, scaled, settings,
+    rng, settings,
     suite::on_permanent_kinds,
 };
 use guira::{BuildError, CuckooFilter, Hashed, InsertError, Layout};
@@ -19,7 +10,6 @@ use rand::RngExt;
 
 on_permanent_kinds! {
     a_batch_in_full_buckets_keeps_the_limit,
-    overlapping_inserts_exceed_the_limit_by_one_per_thread,
     a_limit_of_zero_is_an_error,
 }
 
@@ -43,47 +33,6 @@ fn a_batch_in_full_buckets_keeps_the_limit<K: Kind>() {
         assert!(rejected <= 400 * (10 - limit) + 150, "{rejected} copies were rejected");
         assert!(keys.iter().all(|key| filter.count(key) <= limit));
     }
-}
-
-/// The copies of an item never exceed the limit by as many as there are threads, whatever else is
-/// relocated meanwhile. No insert is refused below the limit.
-fn overlapping_inserts_exceed_the_limit_by_one_per_thread<K: Kind>() {
-    const THREADS: usize = 4;
-    let _watchdog = Watchdog::new("overlapping_inserts");
-    let mut layouts = K::layouts().into_iter();
-    let layout =
-        layouts.find(|layout| layout.slots_per_bucket() > 4 && layout.fingerprint_bits() >= 8);
-    let layout = layout.expect("a layout");
-    let mut beyond = 0;
-    for round in 0..scaled(20, 200) {
-        let limit = 1 + round % 3;
-        // Nearly full, so that other inserts relocate.
-        let filter = limited::<K>(layout, 400, limit);
-        let (start, accepted) = (Barrier::new(THREADS + 1), AtomicUsize::new(0));
-        thread::scope(|scope| {
-            let others = scope.spawn(|| {
-                let mut rng = rng(round as u64);
-                start.wait();
-                (0..360).for_each(|_| _ = K::insert(&filter, &Hashed(rng.random()), 0));
-            });
-            for _ in 0..THREADS {
-                scope.spawn(|| {
-                    start.wait();
-                    let inserted =
-                        (0..20).filter(|_| K::insert(&filter, &Hashed(5), 0).is_ok()).count();
-                    accepted.fetch_add(inserted, Relaxed);
-                });
-            }
-            others.join().expect("no panic");
-        });
-        let (copies, accepted) = (filter.count(&Hashed(5)), accepted.into_inner());
-        // Aliases among the others count too.
-        assert!((limit..limit + THREADS + 1).contains(&copies), "{copies} copies, limit {limit}");
-        assert!(copies >= accepted);
-        assert_eq!(K::insert(&filter, &Hashed(5), 0), Err(InsertError::TooManyCopies));
-        beyond += usize::from(copies > limit);
-    }
-    println!("{beyond} of the rounds exceeded the limit");
 }
 
 fn a_limit_of_zero_is_an_error<K: Kind>() {

@@ -9,17 +9,15 @@ use std::{
 use crate::common::{
     Subject,
     kind::{BuilderOf, Kind, Of, new},
-    rng, scaled, settings,
+    scaled, settings,
     suite::{on_kinds, on_permanent_kinds},
 };
 use guira::{CuckooFilter, Filter, Layout, MergeError, StableHashBuilder, kind::Permanent};
-use rand::RngExt;
 
 on_permanent_kinds! {
     filters_that_differ_are_refused,
     a_refusal_for_lack_of_room_changes_nothing,
     a_refusal_because_of_copies_changes_nothing,
-    writers_and_readers_go_on,
     opposite_merges_end,
 }
 
@@ -209,45 +207,6 @@ fn a_refusal_because_of_copies_changes_nothing<K: Merges>() {
     let before = target.len();
     assert_eq!(target.merge(&source), Err(MergeError::TooManyCopies));
     assert_eq!((target.len(), target.count(&ONCE), target.count(&AGAIN)), (before, 0, before));
-}
-
-/// Merges that succeed and merges that are refused, beside threads that use the target.
-fn writers_and_readers_go_on<K: Merges>() {
-    let capacity = scaled(20_000, 200_000);
-    let own = capacity as u64 / 4;
-    let target = holding::<K>(capacity, 0..own);
-    let merged = holding::<K>(capacity, own..2 * own);
-    // Refused at its last items, or at the first copy too many.
-    let refused = filter::<K>(capacity);
-    add_all::<K>(&refused, 0..own / 2);
-    while K::add(&refused, AGAIN).is_ok() {}
-    add_all::<K>(&target, [AGAIN]);
-    let done = AtomicBool::new(false);
-    thread::scope(|scope| {
-        let (target, done) = (&target, &done);
-        scope.spawn(move || {
-            while !done.load(Relaxed) {
-                assert!(has_all::<K>(target, 0..own), "missed");
-            }
-        });
-        scope.spawn(move || {
-            let mut rng = rng(1);
-            while !done.load(Relaxed) {
-                let key = 4 * own + rng.random_range(0..own / 4);
-                K::add(target, key).unwrap();
-                assert!(target.contains(&key) && K::take(target, key));
-            }
-        });
-        target.merge(&merged).unwrap();
-        assert!(has_all::<K>(target, own..2 * own), "missed");
-        for _ in 0..scaled(3, 10) {
-            assert_eq!(target.merge(&refused), Err(MergeError::TooManyCopies));
-        }
-        done.store(true, Relaxed);
-    });
-    assert_eq!(target.len() as u64, 2 * own + 1);
-    assert!(take_all::<K>(&target, 0..2 * own) && K::take(&target, AGAIN));
-    assert!(target.is_empty() && target.clone().is_empty());
 }
 
 fn opposite_merges_end<K: Merges>() {

@@ -15,7 +15,7 @@ use super::{
 /// The keys whose histories are checked. So many are looked up together.
 pub const KEYS: u64 = 6;
 /// Keys that a filter which grows gets in one step: more than a thread counts for itself.
-pub const GROWTH: u64 = 40;
+pub const GROWTH: u64 = if cfg!(shuttle) { 2 } else { 40 };
 
 /// A call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -75,11 +75,24 @@ impl Action {
             actions.extend([Pass; 5]);
         }
         if K::GROWS {
-            // The first size is too large for shuttle.
-            actions.extend((!cfg!(shuttle)).then_some(Grow));
-            actions.push(SetMaxBytes);
+            actions.extend([Grow, SetMaxBytes]);
         }
         actions
+    }
+
+    /// Whether it only looks up one key.
+    pub fn is_lookup(self) -> bool {
+        use Action::*;
+
+        matches!(self, Contains | Count | Values | ContainsValue)
+    }
+
+    /// Whether it changes one key, or does as little.
+    pub fn is_change(self) -> bool {
+        use Action::*;
+
+        let of_one_key = [Insert, InsertUnique, InsertUniqueFor, Remove, Replace, Refresh];
+        of_one_key.contains(&self) || [Sweep, Grow].contains(&self)
     }
 }
 

@@ -11,16 +11,19 @@
 
 use std::{collections::BTreeSet, ops::Range, sync::Arc};
 
-use guira::raw::steps::Step;
+use guira::{
+    CuckooFilter, InsertError, Layout,
+    raw::steps::{Step, with_hook},
+};
 
 use super::{
     calls::{Action, KEYS, Place},
     common::{
         Subject, Watchdog,
-        kind::{By, Kind, Of},
+        halting::{before_step, panicked, steps, stopped, unblocked},
+        kind::{By, Kind, Of, new},
         suite::on_all_kinds,
     },
-    halting::{panicked, steps, stopped, unblocked},
     settings::{Room, Setting},
     spec::Tag,
     writers::{Writer, beside, held, stripes},
@@ -34,6 +37,9 @@ const EXPIRED: u64 = 40;
 const HALTS: usize = 30;
 /// More steps than a call takes that waits for nobody.
 const MANY: usize = 10_000;
+/// Most steps of a lookup that nobody disturbs: the generation, the size, the version, both words,
+/// the version, the generation; and both words again, and both children, if it goes by an old size.
+const LOOKUP: usize = 11;
 
 /// Calls that add items or copies, and calls that take or change them.
 const ADDING: &[Action] = &[
@@ -44,9 +50,13 @@ const ADDING: &[Action] = &[
     Action::InsertUniqueMask,
     Action::Merge,
 ];
-const REMOVING: &[Action] = &[Action::Remove, Action::RemoveBatch, Action::Replace];
+const REMOVING: &[Action] =
+    &[Action::Remove, Action::RemoveBatch, Action::Replace, Action::Refresh];
 
-on_all_kinds! { others_go_on_beside_each_method }
+on_all_kinds! {
+    others_go_on_beside_each_method,
+    calls_without_interference_take_few_steps_and_no_lock,
+}
 
 /// A filter, and a call that is about to be made on it.
 pub struct Scene<K: Kind> {
@@ -79,7 +89,7 @@ impl<K: Kind<Tag: Tag>> Scene<K> {
         let insert =
             |key| K::insert(&filter, &key, K::usual_want(&filter, key)).ok().map(|tag| (key, tag));
         if !K::IS_PERMANENT {
-            let expired = keys.by_ref().take(EXPIRED as usize);
+            let expired = keys.by_ref().take(EXPIRED.min(others / 4) as usize);
             expired.for_each(|key| K::add(&filter, key).expect("room"));
             (0..=setting.timing.window).for_each(|_| K::pass(&filter, setting.timing, 0));
             // Time is counted from here, and nothing is due.
@@ -139,7 +149,7 @@ impl<K: Kind<Tag: Tag>> Scene<K> {
 
     /// Looks everything up, without a lock.
     fn look(&self) {
-        let is_found = |key: &u64| unblocked(MANY, || self.filter.contains(key));
+        let is_found = |key: &u64| unblocked(LOOKUP, || self.filter.contains(key));
         assert!(self.kept.iter().all(is_found), "{:?}: an item is missing", self.call);
         let mut answers = vec![false; self.kept.len()];
         unblocked(MANY, || self.filter.contains_batch(&self.kept, &mut answers));
@@ -186,7 +196,11 @@ fn others_go_on_beside_each_method<K: Kind<Tag: Tag>>() {
         actions.retain(|action| match setting.room {
             Room { limit: None, is_scarce: false } => true,
             // What moves items, and what others may do to those that are moved.
-            Room { limit: None, .. } => ADDING.contains(action) || REMOVING.contains(action),
+            // (Where items expire, an insert into a filter that cannot grow tries to sweep.)
+            Room { limit: None, .. } => {
+                let is_apart = K::IS_PERMANENT || !K::GROWS;
+                is_apart && (ADDING.contains(action) || REMOVING.contains(action))
+            }
             // What meets the limit.
             Room { limit, .. } => limit == Some(1) && ADDING.contains(action),
         });
@@ -252,5 +266,48 @@ fn halt_at_every_step<K: Kind<Tag: Tag>>(
         assert!(has_stopped || K::GROWS, "{:?} takes no step {number}", stop.call);
         Scene::go_on(stop);
         Scene::go_on(panic);
+    }
+}
+
+fn calls_without_interference_take_few_steps_and_no_lock<K: Kind>() {
+    let filter = new::<K>().capacity(1_000).seed(1).build().expect("a small filter");
+    // The version, the size, both words, the version; and the generation before and after.
+    let lookup = 4 + usize::from(K::GROWS) + 2 * usize::from(!K::IS_PERMANENT);
+    assert_eq!(steps(|| assert!(!filter.contains(&1))), vec![Step::Load; lookup]);
+    // The generation, the size, both words, the change of one; and the check whether it must grow.
+    let inserted = steps(|| K::add(&filter, 1).expect("room"));
+    let insert = 3 + usize::from(K::GROWS) + usize::from(!K::IS_PERMANENT);
+    let most = insert + if K::GROWS { 6 } else { 0 };
+    assert!((insert..=most).contains(&inserted.len()), "{inserted:?}");
+    assert!(!inserted.into_iter().any(Step::is_lock), "this takes no lock");
+    // A hit needs no second look at the version.
+    assert!(steps(|| assert!(filter.contains(&1))).len() <= lookup);
+}
+
+/// The last attempt of an insert whose search found no empty slot. Without it, `Full` would be a
+/// right answer too, so no model can demand it.
+#[test]
+fn an_insert_takes_a_slot_that_becomes_empty_during_its_search() {
+    // One bucket, so that nothing can move.
+    let full = || {
+        let filter = CuckooFilter::builder().capacity(4).layout(Layout::Plain4x16).seed(1);
+        let filter = Arc::new(filter.build().expect("a small filter"));
+        filter.insert_batch(0..4).expect("room");
+        filter
+    };
+    let filter = full();
+    let all = steps(|| assert_eq!(filter.insert(&4), Err(InsertError::Full)));
+    assert!(all.iter().all(|&step| step == Step::Load), "nothing moves: {all:?}");
+    // Both words are read for the first attempt, for the limit on copies, by the searches, for the
+    // last attempt, and for the limit again.
+    let last_attempt = all.len() - 4;
+    assert!(last_attempt >= 4, "there is a search: {all:?}");
+    for number in 0..=last_attempt {
+        let filter = full();
+        let other = Arc::clone(&filter);
+        let remove = move |_: &[Step]| assert!(other.remove(&0));
+        let outcome = with_hook(before_step(number, remove), || filter.insert(&4));
+        assert_eq!(outcome, Ok(()), "the slot was empty before step {number}");
+        assert!(filter.contains(&4));
     }
 }

@@ -4,24 +4,22 @@
 //! generations, by `advance` or by a clock that only they move.
 //!
 //! An answer of a batch, and a copy of a filter, is a step for each key: each takes effect on its
-//! own. `tests/linearizability.rs` does the same beneath the public methods, with aliases and full
-//! buckets. Here no two keys are aliases, so that a count tells what was inserted.
+//! own. No two keys are aliases, so that a count tells what was inserted.
 //!
 //! - `cargo test --test public`: on real threads.
-//! - `RUSTFLAGS="--cfg shuttle" cargo test --test public`: under shuttle.
-//! - `RUSTFLAGS="--cfg guira_steps" cargo test --test public`: also with threads that
-//!   stop or panic in each method (see `halts`).
+//! - `RUSTFLAGS="--cfg guira_steps" cargo test --test public`: on real threads with random delays
+//!   between the steps of a call. Also with threads that stop or panic in each method: see `halts`.
+//! - `RUSTFLAGS="--cfg shuttle" cargo test --test public`: under shuttle, which decides at every
+//!   atomic operation which thread runs, at random and by PCT (Burckhardt et al., ASPLOS 2010).
+//!   Shuttle is sequentially consistent: this tests the steps, not the orderings.
+//!
+//! `GUIRA_PROGRAMS=n` runs n programs, for longer or shorter runs; `GUIRA_PROGRAM=k` only number k.
 
 mod calls;
 #[path = "../common/mod.rs"]
 mod common;
 #[cfg(guira_steps)]
-#[path = "../steps/halting.rs"]
-mod halting;
-#[cfg(guira_steps)]
 mod halts;
-#[path = "../history/mod.rs"]
-mod history;
 mod run;
 mod settings;
 mod spec;
@@ -56,6 +54,11 @@ fn the_checker_accepts_what_an_order_explains_and_nothing_else() {
     assert!(judge(&[(0, 3, Op::Clear), (1, 2, Op::Add(None, 0)), (4, 5, Op::Count(0))]));
     assert!(judge(&[(0, 3, Op::Clear), (1, 2, Op::Add(None, 0)), (4, 5, Op::Count(1))]));
     assert!(!judge(&[(0, 1, Op::Clear), (2, 3, Op::Add(None, 0)), (4, 5, Op::Count(0))]));
+    // A clear takes copies one after the other.
+    let beside = [(0, 9, Op::Clear), (1, 2, Op::Add(Some(2), 0)), (3, 4, Op::Has(2, false))];
+    let later = |found| (10, 11, Op::Contains(found));
+    assert!(judge(&[&beside[..], &[(5, 6, Op::Contains(true)), later(false)]].concat()));
+    assert!(!judge(&[&beside[..], &[(5, 6, Op::Contains(true)), later(true)]].concat()));
     assert!(!judge(&[(0, 1, Op::Remove(2, true))]));
     assert!(judge(&[(0, 1, Op::Remove(2, false))]));
 }

@@ -2,6 +2,8 @@
 
 use std::{
     collections::BTreeSet,
+    env,
+    ops::Range,
     sync::{
         Arc, Mutex,
         atomic::{AtomicUsize, Ordering::SeqCst},
@@ -22,7 +24,6 @@ use super::{
         kind::{Kind, Of},
         rng,
     },
-    history::{programs, variable},
     settings::Setting,
     spec::{Event, Op, Tag, is_linearizable},
 };
@@ -31,9 +32,19 @@ use super::{
 pub const THREADS: usize = 3;
 pub const STEPS: usize = 5;
 /// Programs of each kind. A schedule of real threads is one of many.
-const PROGRAMS: u64 = if cfg!(shuttle) { 110 } else { 400 };
-/// Schedules of each program: under shuttle, or one of real threads.
-const SCHEDULES: usize = if cfg!(shuttle) { 20 } else { 1 };
+const PROGRAMS: u64 = if cfg!(shuttle) { 600 } else { 400 };
+/// Schedules of each kind under shuttle, of a program with many calls and of one with few.
+#[cfg(shuttle)]
+const SCHEDULES: [usize; 2] = [5, 20];
+
+/// Whether one thread looks up a single key, which nobody changes, while another one changes
+/// others. So lookups meet moves more often than among many calls.
+fn is_aside(number: u64) -> bool {
+    number / 8 % 2 == 1
+}
+
+/// The key that is looked up in these programs. (The first one is refreshed where items expire.)
+const LOOKED_UP: u64 = 1;
 
 /// A generation that was the present one at some moment of a call, if it told one, and whether the
 /// call may have begun one.
@@ -43,6 +54,29 @@ struct Seen {
     end: usize,
     generation: Option<u64>,
     begins: bool,
+}
+
+/// What the programs did.
+#[derive(Default)]
+struct Sights {
+    actions: BTreeSet<Action>,
+    /// Moves, and lookups that were retried.
+    disturbances: [u64; 2],
+}
+
+impl Sights {
+    fn append(&mut self, mut other: Self) {
+        self.actions.append(&mut other.actions);
+        (0..2).for_each(|of| self.disturbances[of] += other.disturbances[of]);
+    }
+}
+
+/// Moves in a filter, and lookups that were retried.
+fn disturbances<K: Kind>(filter: &Of<K>) -> [u64; 2] {
+    #[cfg(feature = "stats")]
+    return [filter.stats().relocations, filter.stats().lookup_retries];
+    #[cfg(not(feature = "stats"))]
+    return [0; 2];
 }
 
 /// What a thread did: to each key, and of time.
@@ -64,6 +98,7 @@ struct Scene<'a, K: Kind> {
     /// The generation in which the threads start, and the number of slots.
     first: u64,
     slots: usize,
+    disturbances: [u64; 2],
     /// Orders starts and ends of calls.
     moments: AtomicUsize,
     /// Real threads start together.
@@ -90,10 +125,13 @@ impl<'a, K: Kind<Tag: Tag>> Scene<'a, K> {
             }
         };
         for age in (0..=oldest).rev() {
-            let of_this_age = filling.clone().filter(|key| key % (oldest + 1) == age);
+            let of_this_age = filling.clone().filter(|&key| setting.age::<K>(key) == age);
             of_this_age.for_each(|key| _ = add(key));
             for key in 0..KEYS {
-                if age < 2 && rng.random_bool(if oldest == 0 { 0.6 } else { 0.4 }) {
+                let is_looked_up = age == 0 && key == LOOKED_UP && is_aside(number);
+                let share = if oldest == 0 { 0.6 } else { 0.4 };
+                let is_there = rng.random_bool(if setting.room.is_scarce { 0.9 } else { share });
+                if age < 2 && is_there || is_looked_up {
                     filled.extend(add(key));
                 }
             }
@@ -103,40 +141,53 @@ impl<'a, K: Kind<Tag: Tag>> Scene<'a, K> {
         }
         setting.count_time_from_here::<K>(&filter);
         let steps = Self::steps(setting, number, &mut rng);
-        let (first, slots) = (K::now(&filter), filter.slots());
+        #[cfg(not(shuttle))]
+        let threads = steps.len();
         Self {
             setting,
             seed,
+            first: K::now(&filter),
+            slots: filter.slots(),
+            disturbances: disturbances::<K>(&filter),
             filter,
             other,
             filled,
             steps,
-            first,
-            slots,
             moments: AtomicUsize::new(0),
             #[cfg(not(shuttle))]
-            gate: (Gate::new(THREADS), AtomicBool::new(false)),
+            gate: (Gate::new(threads), AtomicBool::new(false)),
         }
     }
 
     fn steps(setting: &Setting, number: u64, rng: &mut SmallRng) -> Vec<Vec<(Action, u64, u16)>> {
         // Nobody removes what a clear may have removed.
         let clears = number.is_multiple_of(4);
-        let mut passes = 0;
-        let mut step = |_| loop {
+        let (mut passes, aside) = (0, is_aside(number));
+        let mut step = |thread: usize| loop {
             let action = setting.actions[rng.random_range(0..setting.actions.len())];
             let is_possible = match action {
+                _ if aside && thread == 0 => action.is_lookup(),
+                // Where generations pass, there is room.
+                Action::Pass if aside && setting.room.is_scarce => false,
+                Action::Pass => passes < setting.max_passes(),
+                _ if aside => action.is_change(),
                 Action::Remove | Action::RemoveBatch | Action::Replace => !clears,
                 Action::Clear => clears,
-                Action::Pass => passes < setting.max_passes(),
                 _ => true,
             };
             if is_possible {
                 passes += usize::from(action == Action::Pass);
-                return (action, rng.random_range(0..KEYS), rng.random_range(0..3));
+                let key = match thread {
+                    _ if !aside => rng.random_range(0..KEYS),
+                    0 => LOOKED_UP,
+                    _ => rng.random_range(LOOKED_UP + 1..KEYS),
+                };
+                return (action, key, rng.random_range(0..3));
             }
         };
-        (0..THREADS).map(|_| (0..STEPS).map(&mut step).collect()).collect()
+        let threads = if aside { 2 } else { THREADS };
+        let mut steps = |thread| (0..STEPS).map(|_| step(thread)).collect();
+        (0..threads).map(&mut steps).collect()
     }
 
     /// Performs the steps of a thread. Returns `None` if one of them ended the history: see
@@ -181,7 +232,7 @@ impl<'a, K: Kind<Tag: Tag>> Scene<'a, K> {
     /// Checks the history of each key, and the counts in the end.
     ///
     /// Returns what was done.
-    fn check(&self, number: u64, histories: Vec<History<K::Tag>>) -> BTreeSet<Action> {
+    fn check(&self, number: u64, histories: Vec<History<K::Tag>>) -> Sights {
         let (mut events, mut seen, mut actions) = (Vec::new(), Vec::new(), BTreeSet::new());
         for history in histories {
             events.extend(history.events);
@@ -193,7 +244,7 @@ impl<'a, K: Kind<Tag: Tag>> Scene<'a, K> {
             && events.iter().any(|(_, event)| matches!(event.op, Op::Lend(..)))
         {
             // What a merge that is refused has added when others clear may remain.
-            return BTreeSet::new();
+            return Sights::default();
         }
         let counts = counts::<K>(&self.filter, self.setting.all_keys::<K>());
         let (start, last) = (self.moments.load(SeqCst), K::now(&self.filter));
@@ -229,7 +280,9 @@ impl<'a, K: Kind<Tag: Tag>> Scene<'a, K> {
         }
         // What did not make the filter grow does not count.
         actions.retain(|&action| action != Action::Grow || self.filter.slots() > self.slots);
-        actions
+        let now = disturbances::<K>(&self.filter);
+        let disturbances = [0, 1].map(|of| now[of] - self.disturbances[of]);
+        Sights { actions, disturbances }
     }
 
     /// Whether these steps on a key have an order.
@@ -245,63 +298,120 @@ impl<'a, K: Kind<Tag: Tag>> Scene<'a, K> {
 
     fn show(&self, number: u64, key: u64, events: &[Event<K::Tag>]) -> String {
         let filled: Vec<_> = self.filled_with(key).collect();
+        let line = |Event { thread, start, end, now, op }: &Event<K::Tag>| {
+            format!("{start:>4} ..{end:>4}  thread {thread}  {op:?} in {now:?}\n")
+        };
         format!(
             "key {key} is not linearizable: program {number} (GUIRA_PROGRAM={number} runs it \
-             alone), seed {}, {:?}, filled with {filled:?} before the generation {}\n{events:#?}",
+             alone), seed {}, {:?}, filled with {filled:?} before the generation {}\n{}",
             self.seed,
             self.setting.rules::<K>(&self.filter),
             self.first,
+            events.iter().map(line).collect::<String>(),
         )
     }
 }
 
 /// Runs a program once. Returns what was done in a history that did not end early.
-fn run<K: Kind<Tag: Tag>>(setting: &Setting, number: u64) -> BTreeSet<Action> {
+fn run<K: Kind<Tag: Tag>>(setting: &Setting, number: u64) -> Sights {
     let scene = &Scene::<K>::new(setting, number);
     let histories: Option<Vec<_>> = thread::scope(|scope| {
-        let perform = |thread| scope.spawn(move || scene.perform(thread));
-        let threads: Vec<_> = (0..THREADS).map(perform).collect();
+        let perform = |thread| move || delayed(number, thread, || scene.perform(thread));
+        let threads = 0..scene.steps.len();
+        let threads: Vec<_> = threads.map(|thread| scope.spawn(perform(thread))).collect();
         threads.into_iter().map(|thread| thread.join().expect("no thread panics")).collect()
     });
     histories.map(|histories| scene.check(number, histories)).unwrap_or_default()
 }
 
-/// Runs a program this many times, on real threads.
-#[cfg(not(shuttle))]
-fn explore(program: impl Fn() + Send + Sync + 'static, schedules: usize, _number: u64) {
-    (0..schedules).for_each(|_| program());
+/// Performs the steps of a thread.
+#[cfg(not(guira_steps))]
+fn delayed<R>(_number: u64, _thread: usize, work: impl FnOnce() -> R) -> R {
+    work()
 }
 
-/// Runs a program under this many schedules, which shuttle chooses at random.
-#[cfg(shuttle)]
-fn explore(program: impl Fn() + Send + Sync + 'static, schedules: usize, number: u64) {
-    use shuttle::{Config, MaxSteps, Runner, scheduler::RandomScheduler};
+/// Performs the steps of a thread, with random delays between those of a call.
+#[cfg(guira_steps)]
+fn delayed<R>(number: u64, thread: usize, work: impl FnOnce() -> R) -> R {
+    let mut rng = rng(number * THREADS as u64 + thread as u64);
+    let delay = move |_| match rng.random_range(0..64) {
+        0 => thread::yield_now(),
+        1..8 => (0..rng.random_range(0..500)).for_each(|_| std::hint::spin_loop()),
+        _ => {}
+    };
+    guira::raw::steps::with_hook(delay, work)
+}
 
-    let mut config = Config::new();
+/// Runs a program once, on real threads.
+#[cfg(not(shuttle))]
+fn explore(program: impl Fn() + Send + Sync + 'static, _number: u64) {
+    program();
+}
+
+/// Runs a program under schedules that shuttle chooses: some at random, others by PCT.
+#[cfg(shuttle)]
+fn explore(program: impl Fn() + Send + Sync + 'static, number: u64) {
+    use shuttle::scheduler::{PctScheduler, RandomScheduler};
+
+    let program = Arc::new(program);
+    let (at_random, by_pct) = (Arc::clone(&program), program);
+    let schedules = SCHEDULES[usize::from(is_aside(number))];
+    scheduled(RandomScheduler::new_from_seed(number, schedules), move || at_random());
+    scheduled(PctScheduler::new_from_seed(number, 3, schedules), move || by_pct());
+}
+
+#[cfg(shuttle)]
+fn scheduled(
+    scheduler: impl shuttle::scheduler::Scheduler + 'static,
+    program: impl Fn() + Send + Sync + 'static,
+) {
+    let mut config = shuttle::Config::new();
     config.stack_size = 1 << 20;
-    config.max_steps = MaxSteps::None;
-    let scheduler = RandomScheduler::new_from_seed(number, schedules);
-    Runner::new(scheduler, config).run(program);
+    config.max_steps = shuttle::MaxSteps::None;
+    shuttle::Runner::new(scheduler, config).run(program);
+}
+
+/// The numbers of the programs to run.
+fn programs() -> Range<u64> {
+    let variable = |name| env::var(name).ok().map(|value| value.parse().expect("a number"));
+    match variable("GUIRA_PROGRAM") {
+        Some(only) => only..only + 1,
+        None => 0..variable("GUIRA_PROGRAMS").unwrap_or(PROGRAMS),
+    }
 }
 
 /// Runs programs, and checks that each call was among them.
 pub fn histories_are_linearizable<K: Kind<Tag: Tag>>() {
     let settings = Arc::new(Mutex::new(None::<Vec<Setting>>));
-    let done = Arc::new(Mutex::new(BTreeSet::new()));
+    let done = Arc::new(Mutex::new(Sights::default()));
     let made = Arc::clone(&settings);
     let make = move || *made.lock().expect("no panic") = Some(Setting::all::<K, 0>());
-    explore(make, 1, 0);
+    #[cfg(not(shuttle))]
+    make();
+    #[cfg(shuttle)]
+    scheduled(shuttle::scheduler::RandomScheduler::new(1), make);
     let settings = Arc::new(settings.lock().expect("no panic").take().expect("made"));
     let actions = settings[0].actions.clone();
-    for number in programs(PROGRAMS) {
+    for number in programs() {
         let (settings, done) = (Arc::clone(&settings), Arc::clone(&done));
         let program = move || {
-            let setting = &settings[number as usize % settings.len()];
-            done.lock().expect("no panic").append(&mut run::<K>(setting, number));
+            let scarce = settings.iter().filter(|setting| setting.room.is_scarce);
+            let setting = match number % 3 {
+                0 => scarce.cycle().nth(number as usize / 3 % 8).expect("there are some"),
+                _ => &settings[number as usize % settings.len()],
+            };
+            done.lock().expect("no panic").append(run::<K>(setting, number));
         };
-        explore(program, SCHEDULES, number);
+        explore(program, number);
     }
-    let done = done.lock().expect("no panic");
+    let Sights { actions: done, disturbances } = &*done.lock().expect("no panic");
+    if programs().end - programs().start < PROGRAMS {
+        return;
+    }
     let missing: Vec<_> = actions.iter().filter(|action| !done.contains(action)).collect();
-    assert!(missing.is_empty() || variable("GUIRA_PROGRAM").is_some(), "never done: {missing:?}");
+    assert!(missing.is_empty(), "never done: {missing:?}");
+    // Lookups of real threads are hardly ever disturbed.
+    let floors = if cfg!(shuttle) { [300, 50] } else { [1, 0] };
+    let is_enough = disturbances.iter().zip(floors).all(|(times, floor)| *times >= floor);
+    assert!(is_enough || !cfg!(feature = "stats"), "only {disturbances:?} moves and retries");
 }

@@ -17,15 +17,18 @@ use super::{
 };
 
 /// Keys that are there from the start, and the capacity of filters of a fixed size. Under shuttle,
-/// each access to a word takes a microsecond. Elsewhere, filters that grow have so many keys that
-/// they do so soon.
-const FILLING: [u64; 2] = if cfg!(shuttle) { [30, 10] } else { [170, 0] };
-const CAPACITY: usize = if cfg!(shuttle) { 60 } else { 220 };
-/// The capacity of filters of a fixed size whose room is scarce. Those that grow have 256 buckets at
-/// least, too many for shuttle.
-const SCARCE: usize = 12;
+/// each access to a word takes a microsecond. Filters that grow have so many keys that they do so
+/// soon.
+const FILLING: u64 = if cfg!(shuttle) { 10 } else { 170 };
+const CAPACITY: usize = if cfg!(shuttle) { 40 } else { 220 };
+/// The capacities of filters whose room is scarce: of a fixed size, and growing. They have two or
+/// three buckets under shuttle, and growing ones 256 at least elsewhere.
+const SCARCE: [usize; 2] = if cfg!(shuttle) { [8, 4] } else { [12; 2] };
 /// The number of keys for which there is room when all keys of the histories are there.
-const FREE: u64 = 2;
+const FREE: u64 = if cfg!(shuttle) { 0 } else { 2 };
+/// If room is scarce and items expire, the number of those that are there from the start of which
+/// some have expired.
+const EXPIRING: u64 = 6;
 
 /// The number of keys up to which filters grow, if their room is not scarce.
 const MOST: u64 = 10_000;
@@ -74,25 +77,27 @@ impl Setting {
         let now = || CLOCKS[USER][usize::from(K::GROWS)].load(SeqCst);
         let timings = ways.map(|(window, by)| Timing { window, by, clock, now });
         if K::IS_PERMANENT {
-            let can_be_scarce = !(K::GROWS && cfg!(shuttle));
-            let room = |(limit, is_scarce)| Room { limit, is_scarce: is_scarce && can_be_scarce };
+            let room = |(limit, is_scarce)| Room { limit, is_scarce };
             rooms.map(|of| Self::new::<K>(timings[0], room(of))).into()
         } else {
-            let room = Room { limit: None, is_scarce: false };
-            timings.map(|timing| Self::new::<K>(timing, room)).into()
+            let of = |timing, is_scarce| Self::new::<K>(timing, Room { limit: None, is_scarce });
+            timings
+                .map(|timing| of(timing, false))
+                .into_iter()
+                .chain([of(timings[0], true)])
+                .collect()
         }
     }
 
     fn new<K: Kind>(timing: Timing, room: Room) -> Self {
-        let filling = FILLING[usize::from(K::GROWS)];
-        let mut setting = Self { timing, room, filling, seeds: vec![], actions: vec![] };
+        let mut setting = Self { timing, room, filling: FILLING, seeds: vec![], actions: vec![] };
         let filter = setting.empty::<K>(0);
         setting.actions = Action::of::<K>();
         if room.is_scarce {
             setting.actions.retain(|&action| action != Action::Grow);
             let refused = (0..MOST).find(|key| K::add(&filter, *key).is_err());
-            setting.filling = refused.expect("it cannot grow") - KEYS - FREE;
-        } else if setting.actions.contains(&Action::Grow) {
+            setting.filling = refused.expect("it cannot grow").saturating_sub(KEYS + FREE);
+        } else if K::GROWS {
             let slots = filter.slots();
             let grows = |key: &u64| {
                 K::add(&filter, *key).expect("it grows");
@@ -118,7 +123,7 @@ impl Setting {
 
     fn builder<K: Kind>(&self, seed: u64) -> BuilderOf<K> {
         let [first, most] = match (self.room.is_scarce, K::GROWS) {
-            (true, _) => [SCARCE; 2],
+            (true, grows) => [SCARCE[usize::from(grows)]; 2],
             (false, true) => [10, MOST as usize],
             (false, false) => [CAPACITY; 2],
         };
@@ -153,6 +158,13 @@ impl Setting {
     /// about could be found again: its stamp comes twice.
     pub fn max_passes(&self) -> usize {
         (1 << stamp_bits(self.timing.window)) - self.timing.window as usize
+    }
+
+    /// The age of a key that is there from the start. One more than the window is too old.
+    pub fn age<K: Kind>(&self, key: u64) -> u64 {
+        let oldest = if K::IS_PERMANENT { 0 } else { u64::from(self.timing.window) + 1 };
+        let stays = self.room.is_scarce && key >= KEYS + EXPIRING;
+        if stays { oldest.saturating_sub(1) } else { key % (oldest + 1) }
     }
 
     /// The number of keys that a program may insert.

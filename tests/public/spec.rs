@@ -16,9 +16,7 @@ use std::{
     marker::PhantomData,
 };
 
-use todc_utils::Specification;
-
-use crate::history;
+use todc_utils::{Action as Moment, History, Specification, WGLChecker};
 
 /// What distinguishes the copies of a key.
 pub trait Tag: Copy + Debug + Ord + Hash {
@@ -73,6 +71,8 @@ pub enum Op<T> {
     Has(T, bool),
     Refresh(bool),
     Clear,
+    /// The end of a clear: it clears the buckets of a key one after the other.
+    ClearRest,
 }
 
 /// A step of a call, and the generations by which it can have decided: the first and the last.
@@ -107,11 +107,12 @@ pub struct Rules {
 }
 
 /// The copies of the key, and the merges that are to be refused: each by its start, and whether it
-/// has added a copy.
+/// has added a copy. Also clears, with the copies that they have yet to take.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Contents<T> {
     tags: Vec<Option<T>>,
     lent: BTreeMap<usize, bool>,
+    cleared: BTreeMap<usize, Vec<Option<T>>>,
 }
 
 /// The contents that there can be: more than one, if it is not known which copy a call took.
@@ -131,14 +132,16 @@ impl<T: Tag> Specification for Multiset<T> {
     type Operation = Operation<T>;
 
     fn init() -> States<T> {
-        States::from([Contents { tags: Vec::new(), lent: BTreeMap::new() }])
+        States::from([Contents { tags: vec![], lent: BTreeMap::new(), cleared: BTreeMap::new() }])
     }
 
     fn apply(operation: &Operation<T>, states: &States<T>) -> (bool, States<T>) {
         let after: States<T> = match operation {
             Operation::Filled(tags) => {
-                let tags = tags.iter().copied().map(Some).collect();
-                States::from([Contents { tags, lent: BTreeMap::new() }])
+                let tags: Vec<_> = tags.iter().copied().map(Some).collect();
+                let filled =
+                    |contents: &Contents<T>| Contents { tags: tags.clone(), ..contents.clone() };
+                states.iter().map(filled).collect()
             }
             Operation::Called(event, most, rules) => {
                 let after = states.iter().flat_map(|contents| match event.op {
@@ -146,6 +149,8 @@ impl<T: Tag> Specification for Multiset<T> {
                     Op::TakeBack(tag) => {
                         take_back(contents, event.start, tag).into_iter().collect()
                     }
+                    Op::Clear => clear_some(contents, event.start),
+                    Op::ClearRest => clear_rest(contents, event.start),
                     op => {
                         let with = |tags| Contents { tags, ..contents.clone() };
                         let all = (event.now.0..=event.now.1)
@@ -179,6 +184,40 @@ fn take_back<T: Tag>(contents: &Contents<T>, merge: usize, tag: T) -> Option<Con
         after.tags.remove(place);
     }
     Some(after)
+}
+
+/// The ways to keep a part of some tags.
+fn parts<T: Tag>(tags: &[Option<T>]) -> Vec<Vec<Option<T>>> {
+    let mut parts = vec![vec![]];
+    for &tag in tags {
+        let with = |part: &Vec<_>| part.iter().copied().chain([tag]).collect();
+        let with: Vec<_> = parts.iter().map(with).collect();
+        parts.extend(with);
+    }
+    parts
+}
+
+/// A clear takes the copies in one bucket.
+fn clear_some<T: Tag>(contents: &Contents<T>, clear: usize) -> Vec<Contents<T>> {
+    let left = |tags: Vec<Option<T>>| {
+        let mut after = Contents { tags: tags.clone(), ..contents.clone() };
+        after.cleared.insert(clear, tags);
+        after
+    };
+    parts(&contents.tags).into_iter().map(left).collect()
+}
+
+/// It takes those that were in the other one, and what was added there. Nothing, if it has not
+/// begun.
+fn clear_rest<T: Tag>(contents: &Contents<T>, clear: usize) -> Vec<Contents<T>> {
+    let mut after = contents.clone();
+    let Some(rest) = after.cleared.remove(&clear) else { return vec![] };
+    for tag in rest {
+        if let Some(place) = after.tags.iter().position(|other| *other == tag) {
+            after.tags.remove(place);
+        }
+    }
+    parts(&after.tags).into_iter().map(|tags| Contents { tags, ..after.clone() }).collect()
 }
 
 /// The contents that there can be after a step that decides by the generation `now`: none, if it is
@@ -239,11 +278,9 @@ fn step<T: Tag>(tags: &[Option<T>], op: Op<T>, now: u64, rules: Rules) -> Vec<Ve
             found == (copies > 0)
         }
         Op::Refused => copies >= rules.too_many,
-        Op::Clear => {
-            after.clear();
-            true
+        Op::Lend(..) | Op::TakeBack(_) | Op::Clear | Op::ClearRest => {
+            unreachable!("these are no step of the tags alone")
         }
-        Op::Lend(..) | Op::TakeBack(_) => unreachable!("these are no step of the tags alone"),
     };
     if !is_right {
         return vec![];
@@ -255,16 +292,24 @@ fn step<T: Tag>(tags: &[Option<T>], op: Op<T>, now: u64, rules: Rules) -> Vec<Ve
     all
 }
 
-/// Whether these steps, on a key with these tags, have an order.
+/// Whether these steps, on a key with these tags, can be put into an order that explains all
+/// answers. A call that ended before another one started comes first.
 pub fn is_linearizable<T: Tag>(filled: &[T], events: &[Event<T>], rules: Rules) -> bool {
-    let threads = 1 + events.iter().map(|event| event.thread).max().unwrap_or(0);
+    let filled = Operation::Filled(filled.to_vec());
+    let mut moments = Vec::new();
     // Steps of one call overlap, so each is that of a thread of its own.
-    let calls = events.iter().enumerate().map(|(nth, event)| {
-        let Event { thread, start, end, .. } = *event;
-        let most = most_copies(event, events, rules);
-        (start, end, thread + nth * threads, Operation::Called(*event, most, rules))
-    });
-    history::is_linearizable::<Multiset<T>>(Operation::Filled(filled.to_vec()), calls)
+    let rest = |event: &Event<T>| Event { op: Op::ClearRest, ..*event };
+    let clears = events.iter().filter(|event| matches!(event.op, Op::Clear)).map(rest);
+    let all = events.iter().copied().chain(clears);
+    for (thread, event) in (1..).zip(all) {
+        let step = Operation::Called(event, most_copies(&event, events, rules), rules);
+        moments.push((event.start, (thread, Moment::Call(step.clone()))));
+        moments.push((event.end, (thread, Moment::Response(step))));
+    }
+    moments.sort_unstable_by_key(|&(moment, _)| moment);
+    let mut actions = vec![(0, Moment::Call(filled.clone())), (0, Moment::Response(filled))];
+    actions.extend(moments.into_iter().map(|(_, action)| action));
+    WGLChecker::<Multiset<T>>::is_linearizable(History::from_actions(actions))
 }
 
 /// The most copies that there can be when a call has added one.

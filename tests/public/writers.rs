@@ -18,8 +18,10 @@ use guira::{
 
 use super::{
     calls::Action,
-    common::kind::{Kind, Of},
-    halting::steps,
+    common::{
+        halting::steps,
+        kind::{Kind, Of},
+    },
     halts::Scene,
     spec::Tag,
 };

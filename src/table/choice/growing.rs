@@ -13,10 +13,11 @@ use crate::{BuildError, Layout, table::MAX_BUCKETS};
 pub(crate) const MAX_DOUBLINGS: u32 = 15;
 
 /// Fewest buckets of the first size. Fewer are filled unevenly, so that searches in them fail.
-const MIN_BUCKETS: u64 = 256;
+/// Under shuttle, tests grow filters by a few inserts.
+const MIN_BUCKETS: u64 = if cfg!(shuttle) { 2 } else { 256 };
 
 /// Fewest slots of the first size: 2 to 4 KiB of buckets.
-const MIN_SLOTS: u64 = 1_024;
+const MIN_SLOTS: u64 = if cfg!(shuttle) { 4 } else { 1_024 };
 
 /// Slots of the first size if no capacity is named. After all doublings they are 134 million.
 const DEFAULT_SLOTS: u64 = 4_096;

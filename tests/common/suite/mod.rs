@@ -1,6 +1,5 @@
 //! The tests that hold for every kind of filter, with any hasher, however bad.
 
-mod clear;
 mod compare;
 mod limits;
 mod model;
@@ -55,34 +54,9 @@ where
     }
 }
 
-pub fn racing_removals_take_each_copy_once<K, S>(make: Maker<K, S>)
-where
-    K: Kind,
-    S: BuildHasher + Send + Sync,
-{
-    for layout in two_layouts::<K>() {
-        races::removals_of_one_copy::<K, S>(make, layout);
-    }
-}
-
-pub fn insert_unique_excludes<K: Kind, S: BuildHasher + Send + Sync>(make: Maker<K, S>) {
-    for layout in two_layouts::<K>() {
-        races::unique_excludes::<K, S>(make, layout);
-    }
-}
-
 pub fn many_threads_fill<K: Kind, S: BuildHasher + Send + Sync>(make: Maker<K, S>) {
     for layout in K::layouts() {
         races::fill_on::<K, S>(make, layout, 100);
-    }
-}
-
-pub fn clear_beside_readers<K: Kind, S>(make: Maker<K, S>)
-where
-    S: BuildHasher + Clone + Send + Sync,
-{
-    for layout in two_layouts::<K>() {
-        clear::clear_beside_readers::<K, S>(make, layout);
     }
 }
 
@@ -186,10 +160,7 @@ macro_rules! suite {
             model,
             copies_are_limited,
             readers_beside_writers_miss_nothing,
-            racing_removals_take_each_copy_once,
-            insert_unique_excludes,
             many_threads_fill,
-            clear_beside_readers,
             clone_beside_movers,
         }
     };
