@@ -139,9 +139,8 @@ impl<'a, K: Kind<Tag: Tag>> Scene<'a, K> {
         (0..THREADS).map(|_| (0..STEPS).map(&mut step).collect()).collect()
     }
 
-    /// Performs the steps of a thread. Returns `None` if one of them ended the history: see
-    /// [`Place::call`].
-    fn perform(&self, thread: usize) -> Option<History<K::Tag>> {
+    /// Performs the steps of a thread.
+    fn perform(&self, thread: usize) -> History<K::Tag> {
         let is_given = |of: &&(u64, K::Tag)| of.0 as usize % THREADS == thread;
         let mut owned: Vec<_> = self.filled.iter().filter(is_given).copied().collect();
         let mut history =
@@ -158,7 +157,7 @@ impl<'a, K: Kind<Tag: Tag>> Scene<'a, K> {
                 growth: setting.growth_of_step::<K>(thread, nth),
             };
             let start = self.moments.fetch_add(1, SeqCst);
-            let Done { ops, seen, is_all_then } = place.call(step, &mut owned)?;
+            let Done { ops, seen, is_all_then } = place.call(step, &mut owned);
             let end = self.moments.fetch_add(1, SeqCst);
             history.actions.insert(step.0);
             let now = seen.filter(|_| is_all_then).map_or((0, u64::MAX), |seen| (seen, seen));
@@ -167,7 +166,7 @@ impl<'a, K: Kind<Tag: Tag>> Scene<'a, K> {
             let begins = step.0 == Action::Pass;
             history.seen.push(Seen { start, end, generation: seen, begins });
         }
-        Some(history)
+        history
     }
 
     /// The generations that can have been the present one between two moments.
@@ -255,15 +254,15 @@ impl<'a, K: Kind<Tag: Tag>> Scene<'a, K> {
     }
 }
 
-/// Runs a program once. Returns what was done in a history that did not end early.
+/// Runs a program once. Returns what was done.
 fn run<K: Kind<Tag: Tag>>(setting: &Setting, number: u64) -> BTreeSet<Action> {
     let scene = &Scene::<K>::new(setting, number);
-    let histories: Option<Vec<_>> = thread::scope(|scope| {
+    let histories: Vec<_> = thread::scope(|scope| {
         let perform = |thread| scope.spawn(move || scene.perform(thread));
         let threads: Vec<_> = (0..THREADS).map(perform).collect();
         threads.into_iter().map(|thread| thread.join().expect("no thread panics")).collect()
     });
-    histories.map(|histories| scene.check(number, histories)).unwrap_or_default()
+    scene.check(number, histories)
 }
 
 /// Runs a program this many times, on real threads.
