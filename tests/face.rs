@@ -122,7 +122,7 @@ fn hashers_are_named_or_inferred() -> Outcome {
     struct Store {
         by_std: CuckooFilter<RandomState>,
         by_seed: GrowingMap<Keyed>,
-        by_default: GrowingFilter,
+        plain: GrowingFilter,
     }
     let store = Store {
         by_std: CuckooFilter::builder()
@@ -131,11 +131,11 @@ fn hashers_are_named_or_inferred() -> Outcome {
             .build()
             .expect("memory"),
         by_seed: GrowingMap::builder().hasher(Keyed(5)).build()?,
-        by_default: GrowingFilter::default(),
+        plain: GrowingFilter::default(),
     };
     store.by_std.insert("a")?;
     store.by_seed.insert("a", 1)?;
-    store.by_default.insert("a")?;
+    store.plain.insert("a")?;
     assert!(store.by_std.contains(&Hashed(store.by_std.hasher().hash_one("a"))));
     #[cfg(feature = "std")]
     {
@@ -145,7 +145,7 @@ fn hashers_are_named_or_inferred() -> Outcome {
         let bytes = store.by_seed.to_bytes();
         assert!(GrowingMap::loader().hasher(Keyed(5)).bytes(&bytes)?.contains("a"));
         assert!(GrowingMap::loader().bytes(&bytes).is_err());
-        let copy: GrowingFilter = GrowingFilter::loader().bytes(&store.by_default.to_bytes())?;
+        let copy: GrowingFilter = GrowingFilter::loader().bytes(&store.plain.to_bytes())?;
         assert!(copy.contains("a"));
     }
     Ok(())

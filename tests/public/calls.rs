@@ -165,7 +165,7 @@ impl<K: Kind<Tag: Tag>> Place<'_, K> {
         self,
         (action, key, choice): (Action, u64, u16),
         owned: &mut Vec<(u64, K::Tag)>,
-    ) -> Option<Done<K::Tag>> {
+    ) -> Done<K::Tag> {
         let (filter, want) = (self.filter, self.want(key, choice));
         let keys: &[u64] = &(0..KEYS).collect::<Vec<_>>();
         let wants: Vec<u16> = keys.iter().map(|&key| self.want(key, choice)).collect();
@@ -236,7 +236,7 @@ impl<K: Kind<Tag: Tag>> Place<'_, K> {
                 ops.retain(|&(key, _)| failed.iter().all(|&(at, _)| at as u64 != key));
                 ops.extend(failed.iter().filter_map(|&(at, error)| refused(at as u64, error)));
                 let seen = told.and_then(K::Tag::generation);
-                return Some(Done { ops, seen, is_all_then: seen.is_some() });
+                return Done { ops, seen, is_all_then: seen.is_some() };
             }
             Action::InsertUniqueBatch => {
                 let outcome = K::insert_unique_batch(filter, keys, &mut answers);
@@ -254,7 +254,7 @@ impl<K: Kind<Tag: Tag>> Place<'_, K> {
                 each(&|at| if is_refused(at) { Op::Contains(false) } else { added(at) })
             }
             Action::Remove => {
-                let Some(own) = own else { return Some(nothing) };
+                let Some(own) = own else { return nothing };
                 let (key, tag) = owned.swap_remove(own);
                 vec![(key, Op::Remove(tag, K::remove(filter, &key, tag)))]
             }
@@ -270,9 +270,9 @@ impl<K: Kind<Tag: Tag>> Place<'_, K> {
                 ops.map(|(&(key, tag), removed)| (key, Op::Remove(tag, removed))).collect()
             }
             Action::Replace => {
-                let Some(own) = own else { return Some(nothing) };
+                let Some(own) = own else { return nothing };
                 let Some(new) = K::retag(filter, key, owned[own].1, choice) else {
-                    return Some(nothing);
+                    return nothing;
                 };
                 vec![(key, Op::Retag(std::mem::replace(&mut owned[own].1, new), new))]
             }
@@ -288,11 +288,11 @@ impl<K: Kind<Tag: Tag>> Place<'_, K> {
                     }
                 }
             }
-            Action::Clone => return Some(self.copied(&filter.try_clone().expect("memory"))),
+            Action::Clone => return self.copied(&filter.try_clone().expect("memory")),
             #[cfg(feature = "std")]
             Action::Save => {
                 let bytes = filter.to_bytes();
-                return Some(self.copied(&Filter::loader().bytes(&bytes).expect("its own bytes")));
+                return self.copied(&Filter::loader().bytes(&bytes).expect("its own bytes"));
             }
             Action::Clear => {
                 filter.clear();
@@ -325,10 +325,10 @@ impl<K: Kind<Tag: Tag>> Place<'_, K> {
             }
             Action::Pass => {
                 K::pass(filter, self.timing, choice);
-                return Some(Done { seen: Some(K::now(filter)), ..nothing });
+                return Done { seen: Some(K::now(filter)), ..nothing };
             }
         };
-        Some(Done::from(ops))
+        Done::from(ops)
     }
 
     /// Checks the counts of a copy, which is in the generation in which it was made.

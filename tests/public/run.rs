@@ -190,9 +190,8 @@ impl<'a, K: Kind<Tag: Tag>> Scene<'a, K> {
         (0..threads).map(&mut steps).collect()
     }
 
-    /// Performs the steps of a thread. Returns `None` if one of them ended the history: see
-    /// [`Place::call`].
-    fn perform(&self, thread: usize) -> Option<History<K::Tag>> {
+    /// Performs the steps of a thread.
+    fn perform(&self, thread: usize) -> History<K::Tag> {
         let is_given = |of: &&(u64, K::Tag)| of.0 as usize % THREADS == thread;
         let mut owned: Vec<_> = self.filled.iter().filter(is_given).copied().collect();
         let mut history =
@@ -209,7 +208,7 @@ impl<'a, K: Kind<Tag: Tag>> Scene<'a, K> {
                 growth: setting.growth_of_step::<K>(thread, nth),
             };
             let start = self.moments.fetch_add(1, SeqCst);
-            let Done { ops, seen, is_all_then } = place.call(step, &mut owned)?;
+            let Done { ops, seen, is_all_then } = place.call(step, &mut owned);
             let end = self.moments.fetch_add(1, SeqCst);
             history.actions.insert(step.0);
             let now = seen.filter(|_| is_all_then).map_or((0, u64::MAX), |seen| (seen, seen));
@@ -218,7 +217,7 @@ impl<'a, K: Kind<Tag: Tag>> Scene<'a, K> {
             let begins = step.0 == Action::Pass;
             history.seen.push(Seen { start, end, generation: seen, begins });
         }
-        Some(history)
+        history
     }
 
     /// The generations that can have been the present one between two moments.
@@ -315,13 +314,13 @@ impl<'a, K: Kind<Tag: Tag>> Scene<'a, K> {
 /// Runs a program once. Returns what was done in a history that did not end early.
 fn run<K: Kind<Tag: Tag>>(setting: &Setting, number: u64) -> Sights {
     let scene = &Scene::<K>::new(setting, number);
-    let histories: Option<Vec<_>> = thread::scope(|scope| {
+    let histories: Vec<_> = thread::scope(|scope| {
         let perform = |thread| move || delayed(number, thread, || scene.perform(thread));
         let threads = 0..scene.steps.len();
         let threads: Vec<_> = threads.map(|thread| scope.spawn(perform(thread))).collect();
         threads.into_iter().map(|thread| thread.join().expect("no thread panics")).collect()
     });
-    histories.map(|histories| scene.check(number, histories)).unwrap_or_default()
+    scene.check(number, histories)
 }
 
 /// Performs the steps of a thread.
