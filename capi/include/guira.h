@@ -179,7 +179,8 @@ typedef enum guira_status {
     GUIRA_ERR_TRUNCATED = 21,
     // The snapshot is damaged, or more bytes follow it in its file.
     GUIRA_ERR_DAMAGED = 22,
-    // The objects differ in layout, size or seed, so they cannot be merged.
+    // The objects differ in layout, size or seed, so they cannot be merged. Or the one that items are
+    // added to has grown much further: merge it into the other one.
     GUIRA_ERR_MISMATCH = 23,
     // The object does not grow, so it cannot shrink.
     GUIRA_ERR_NOT_GROWING = 24,
