@@ -9,7 +9,7 @@ use core::arch::x86_64::*;
 
 use super::{
     mask,
-    vector::{InAvx2, Vector, by_intrinsics},
+    vector::{InAvx2, Vector, by_intrinsics, count},
     ways::compile_ways,
 };
 use crate::{
@@ -27,13 +27,6 @@ pub(super) struct Four(__m256i);
 pub(super) struct NotBelow(Four);
 
 compile_ways!("avx2", InAvx2);
-
-/// A count of bits for the shifts that take it from a register. The compiler makes an immediate of
-/// a constant.
-#[inline(always)]
-fn count(bits: u32) -> __m128i {
-    unsafe { _mm_cvtsi32_si128(bits as i32) }
-}
 
 impl InAvx2 for Four {}
 

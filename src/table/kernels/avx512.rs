@@ -8,7 +8,7 @@
 use core::arch::x86_64::*;
 
 use super::{
-    vector::{InAvx512, Vector, by_intrinsics, lanes_of},
+    vector::{InAvx512, Vector, by_intrinsics, count, lanes_of},
     ways::compile_ways,
 };
 use crate::{
@@ -22,13 +22,6 @@ use crate::{
 pub(super) struct Eight(__m512i);
 
 compile_ways!("avx512f,avx512dq", InAvx512);
-
-/// A count of bits for the shifts that take it from a register. The compiler makes an immediate of
-/// a constant.
-#[inline(always)]
-fn count(bits: u32) -> __m128i {
-    unsafe { _mm_cvtsi32_si128(bits as i32) }
-}
 
 impl InAvx512 for Eight {}
 

@@ -213,7 +213,6 @@ impl<P: Payload> FixedTable<P> {
     /// items that were found, or `None` if the kernel cannot serve this table. Then no hash was
     /// taken, since the scalar code needs all of them. `VALUES` tells whether the answers have
     /// values.
-    #[inline(never)]
     pub(super) fn contains_by_kernel<L: BucketLayout, const VALUES: bool>(
         &self,
         kernel: Kernel,

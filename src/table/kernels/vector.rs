@@ -1,5 +1,7 @@
 //! Vectors of one instruction set: what the code of the kernels is generic over.
 
+use core::arch::x86_64::{__m128i, _mm_cvtsi32_si128};
+
 use super::mask;
 use crate::{bucket::Lanes, sync::Word};
 
@@ -128,6 +130,14 @@ macro_rules! by_intrinsics {
     )*};
 }
 pub(super) use by_intrinsics;
+
+/// A count of bits for the shifts that take it from a register. The compiler makes an immediate of
+/// a constant.
+#[inline(always)]
+pub(super) fn count(bits: u32) -> __m128i {
+    // SAFETY: the target has SSE2.
+    unsafe { _mm_cvtsi32_si128(bits as i32) }
+}
 
 /// Returns a mask of the lanes that have an item, if there are this many items from the first lane
 /// on.

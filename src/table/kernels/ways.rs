@@ -237,6 +237,7 @@ macro_rules! compile_ways {
             hashes: &[u64],
             values: &mut [u32],
         ) -> u64 {
+            // SAFETY: the function has the features, so whoever calls it has checked for them.
             let table = unsafe { T::new(table) };
             ways::contains_burst::<V, T>(&table, hashes, values)
         }
@@ -249,6 +250,7 @@ macro_rules! compile_ways {
             position: usize,
             answers: &mut Answers<'_>,
         ) -> usize {
+            // SAFETY: the function has the features, so whoever calls it has checked for them.
             let table = unsafe { T::new(table) };
             ways::contains::<V, T>(&table, hashes, position, answers)
         }
@@ -260,6 +262,7 @@ macro_rules! compile_ways {
             hashes: &mut Hashes<'_>,
             answers: &mut Answers<'_>,
         ) -> usize {
+            // SAFETY: as above.
             let lookup = unsafe { T::new(table) };
             ways::contains_by_copies::<V, T>(
                 &lookup,
