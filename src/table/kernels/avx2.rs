@@ -78,13 +78,6 @@ impl Vector for Four {
     }
 
     #[inline(always)]
-    fn store(self, values: &mut [u64]) {
-        let values = &mut values[..Self::LANES];
-        // SAFETY: writes the whole slice.
-        unsafe { _mm256_storeu_si256(values.as_mut_ptr().cast(), self.0) };
-    }
-
-    #[inline(always)]
     fn store_low(self, values: &mut [u32]) {
         let values = &mut values[..Self::LANES];
         // SAFETY: writes the whole slice.

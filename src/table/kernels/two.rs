@@ -66,12 +66,6 @@ impl<V: Vector> Vector for Two<V> {
     }
 
     #[inline(always)]
-    fn store(self, values: &mut [u64]) {
-        self.0.store(values);
-        self.1.store(&mut values[V::LANES..]);
-    }
-
-    #[inline(always)]
     fn store_low(self, values: &mut [u32]) {
         self.0.store_low(values);
         self.1.store_low(&mut values[V::LANES..]);

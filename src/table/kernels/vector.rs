@@ -41,8 +41,6 @@ pub(super) trait Vector: Copy {
     /// At each of these addresses is a [`Word`], valid for reads.
     unsafe fn gather(self, first: *const Word) -> Self;
 
-    /// Writes all lanes to the start of a slice.
-    fn store(self, values: &mut [u64]);
     /// Writes the low half of each lane to the start of a slice.
     fn store_low(self, values: &mut [u32]);
 

@@ -13,7 +13,8 @@ use super::{
 /// same for all items.
 ///
 /// # Safety
-/// The buckets are indices of the view's words, and the stripes indices of its stripes.
+/// The buckets are indices of the view's words, of which there are fewer than 2^32, and the stripes
+/// are indices of its stripes.
 pub(super) unsafe trait Lookup<'a, V: Vector>: Sized {
     /// What a kernel needs of the table.
     type Table: 'a;
@@ -57,9 +58,9 @@ pub(super) struct Outcome<V> {
 fn prefetch<'a, V: Vector, T: Lookup<'a, V>>(table: &T, group: &T::Group, count: usize) {
     let View { words, prefetches, .. } = *table.view();
     if prefetches {
+        let mut numbers = [0; MAX_LANES];
         for buckets in table.buckets(group) {
-            let mut numbers = [0; MAX_LANES];
-            buckets.store(&mut numbers);
+            buckets.store_low(&mut numbers);
             for &bucket in &numbers[..count] {
                 crate::table::prefetch(words.as_ptr().wrapping_add(bucket as usize).cast());
             }
