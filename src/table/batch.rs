@@ -211,30 +211,8 @@ impl<P: Payload> FixedTable<P> {
     }
 
     /// Looks up the hashes of a batch, of which there are `len`. Returns the number of items that
-    /// were found.
-    pub(crate) fn contains_each<L: BucketLayout>(
-        &self,
-        kernel: Kernel,
-        len: usize,
-        hashes: &mut Hashes<'_>,
-        answers: Answers<'_>,
-    ) -> usize {
-        self.look_up_each::<L, false>(kernel, len, hashes, answers)
-    }
-
-    /// As [`contains_each`](Self::contains_each), with what [`get`](Self::get) returns for each
-    /// item.
-    pub(crate) fn get_each<L: BucketLayout>(
-        &self,
-        kernel: Kernel,
-        len: usize,
-        hashes: &mut Hashes<'_>,
-        answers: Answers<'_>,
-    ) -> usize {
-        self.look_up_each::<L, true>(kernel, len, hashes, answers)
-    }
-
-    fn look_up_each<L: BucketLayout, const VALUES: bool>(
+    /// were found. With `VALUES`, the answers have what [`get`](Self::get) returns for each item.
+    pub(crate) fn look_up_each<L: BucketLayout, const VALUES: bool>(
         &self,
         kernel: Kernel,
         len: usize,
@@ -289,7 +267,7 @@ impl FixedTable<Aged> {
             let stamps = &mut stamps[..round.len()];
             let hashes = &mut Hashes::new(Source::Slice(round), seed);
             let now = self.clock().generation();
-            self.get_each::<L>(kernel, round.len(), hashes, Answers::Values(stamps));
+            self.look_up_each::<L, true>(kernel, round.len(), hashes, Answers::Values(stamps));
             let unchanged = self.clock().validate(now);
             for (&hash, stamp) in round.iter().zip(&*stamps) {
                 let found = match *stamp {

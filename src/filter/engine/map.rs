@@ -113,7 +113,7 @@ impl Lookups for FixedEngine<Valued> {
 
     fn contains_each(&self, len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize {
         with_valued_layout!(self.layout, L => {
-            self.table.contains_each::<L>(self.kernel, len, hashes, answers)
+            self.table.look_up_each::<L, false>(self.kernel, len, hashes, answers)
         })
     }
 }
@@ -127,7 +127,7 @@ impl FixedEngine<Valued> {
 
     fn get_items(&self, len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize {
         with_valued_layout!(self.layout, L => {
-            self.table.get_each::<L>(self.kernel, len, hashes, answers)
+            self.table.look_up_each::<L, true>(self.kernel, len, hashes, answers)
         })
     }
 }

@@ -87,10 +87,10 @@ impl Lookups for FixedEngine {
         // Apart, so that the code for each of the two forms knows it.
         match answers {
             Answers::Mask(mask) => with_set_layout!(self.layout, L => {
-                self.table.contains_each::<L>(self.kernel, len, hashes, Answers::Mask(mask))
+                self.table.look_up_each::<L, false>(self.kernel, len, hashes, Answers::Mask(mask))
             }),
             Answers::Each(found) => with_set_layout!(self.layout, L => {
-                self.table.contains_each::<L>(self.kernel, len, hashes, Answers::Each(found))
+                self.table.look_up_each::<L, false>(self.kernel, len, hashes, Answers::Each(found))
             }),
             _ => unreachable!("sets have no values"),
         }

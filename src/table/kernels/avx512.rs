@@ -8,12 +8,11 @@
 use core::arch::x86_64::*;
 
 use super::{
-    Answers, Hashes, MAX_BURST, Part, WINDOW, fixed,
-    vector::{Factor, InAvx512, Vector, lanes_of},
-    ways::{self, Lookup},
+    vector::{InAvx512, Vector, by_intrinsics, count, lanes_of},
+    ways::compile_ways,
 };
 use crate::{
-    bucket::nibbles,
+    bucket::{Lanes, nibbles},
     sync::{Word, vector::gather8},
 };
 
@@ -22,68 +21,29 @@ use crate::{
 #[repr(transparent)]
 pub(super) struct Eight(__m512i);
 
-const LANES: usize = Eight::LANES;
-
-/// See [`ways::contains_burst`].
-#[target_feature(enable = "avx512f,avx512dq")]
-pub(super) fn contains_burst<'a, V: InAvx512, T: Lookup<'a, V>>(
-    view: &'a T::View,
-    hashes: &[u64],
-    values: &mut [u32],
-) -> u64 {
-    let table = unsafe { T::new(view) };
-    ways::contains_burst::<V, T>(&table, hashes, values)
-}
-
-/// See [`ways::contains`].
-#[target_feature(enable = "avx512f,avx512dq")]
-pub(super) fn contains<'a, V: InAvx512, T: Lookup<'a, V>>(
-    view: &'a T::View,
-    hashes: &mut Hashes<'_>,
-    position: usize,
-    answers: &mut Answers<'_>,
-) -> usize {
-    let table = unsafe { T::new(view) };
-    ways::contains::<V, T>(&table, hashes, position, answers)
-}
-
-/// See [`ways::contains_by_copies`].
-#[target_feature(enable = "avx512f,avx512dq")]
-pub(super) fn contains_by_copies<'a, V: InAvx512, T: Lookup<'a, V>>(
-    view: &'a T::View,
-    hashes: &mut Hashes<'_>,
-    answers: &mut Answers<'_>,
-) -> usize {
-    let table = unsafe { T::new(view) };
-    ways::contains_by_copies::<V, T>(&table, hashes, answers, |hashes, position, answers| {
-        contains::<V, T>(view, hashes, position, answers)
-    })
-}
-
-/// See [`fixed::full_probe`].
-#[inline(never)]
-#[target_feature(enable = "avx512f,avx512dq")]
-fn full_probe(part: &Part<'_>, fingerprints: Eight, words: [Eight; 2]) -> u32 {
-    fixed::full_probe(part, fingerprints, words)
-}
+compile_ways!("avx512f,avx512dq", InAvx512);
 
 impl InAvx512 for Eight {}
 
 impl Vector for Eight {
     const LANES: usize = 8;
-    type Array = [u64; LANES];
-    type Window<T: Copy> = [T; WINDOW / LANES];
-    type Burst<T: Copy> = [T; MAX_BURST / LANES];
     type Test = __mmask16;
 
-    #[inline(always)]
-    fn window<T: Copy>(value: T) -> [T; WINDOW / LANES] {
-        [value; WINDOW / LANES]
-    }
-
-    #[inline(always)]
-    fn burst<T: Copy>(value: T) -> [T; MAX_BURST / LANES] {
-        [value; MAX_BURST / LANES]
+    by_intrinsics! {
+        xor(other) _mm512_xor_si512;
+        and(other) _mm512_and_si512;
+        and_not(other) _mm512_andnot_si512;
+        or(other) _mm512_or_si512;
+        add(other) _mm512_add_epi64;
+        subtract(other) _mm512_sub_epi64;
+        multiply(other) _mm512_mullo_epi64;
+        multiply_low(other) _mm512_mul_epu32;
+        upper_halves() _mm512_shuffle_epi32::<0xf5>;
+        lower_halves() _mm512_shuffle_epi32::<0xa0>;
+        add_halves(other) _mm512_add_epi32;
+        subtract_halves(other) _mm512_sub_epi32;
+        multiply_halves(other) _mm512_mullo_epi32;
+        min_halves(other) _mm512_min_epu32;
     }
 
     #[inline(always)]
@@ -93,7 +53,7 @@ impl Vector for Eight {
 
     #[inline(always)]
     unsafe fn load(hashes: &[u64]) -> Self {
-        if let Some(hashes) = hashes.first_chunk::<LANES>() {
+        if let Some(hashes) = hashes.first_chunk::<{ Self::LANES }>() {
             // SAFETY: reads the chunk.
             return Self(unsafe { _mm512_loadu_si512(hashes.as_ptr().cast()) });
         }
@@ -109,16 +69,8 @@ impl Vector for Eight {
     }
 
     #[inline(always)]
-    fn store(self) -> [u64; LANES] {
-        let mut values = [0; LANES];
-        // SAFETY: writes the whole array.
-        unsafe { _mm512_storeu_si512(values.as_mut_ptr().cast(), self.0) };
-        values
-    }
-
-    #[inline(always)]
     fn store_low(self, values: &mut [u32]) {
-        let values = &mut values[..LANES];
+        let values = &mut values[..Self::LANES];
         // SAFETY: writes the whole slice.
         unsafe {
             _mm256_storeu_si256(values.as_mut_ptr().cast(), _mm512_cvtepi64_epi32(self.0));
@@ -126,73 +78,13 @@ impl Vector for Eight {
     }
 
     #[inline(always)]
-    fn xor(self, other: Self) -> Self {
-        Self(unsafe { _mm512_xor_si512(self.0, other.0) })
+    fn shift_right(self, bits: u32) -> Self {
+        Self(unsafe { _mm512_srl_epi64(self.0, count(bits)) })
     }
 
     #[inline(always)]
-    fn and(self, other: Self) -> Self {
-        Self(unsafe { _mm512_and_si512(self.0, other.0) })
-    }
-
-    #[inline(always)]
-    fn and_not(self, other: Self) -> Self {
-        Self(unsafe { _mm512_andnot_si512(self.0, other.0) })
-    }
-
-    #[inline(always)]
-    fn or(self, other: Self) -> Self {
-        Self(unsafe { _mm512_or_si512(self.0, other.0) })
-    }
-
-    #[inline(always)]
-    fn add(self, other: Self) -> Self {
-        Self(unsafe { _mm512_add_epi64(self.0, other.0) })
-    }
-
-    #[inline(always)]
-    fn subtract(self, other: Self) -> Self {
-        Self(unsafe { _mm512_sub_epi64(self.0, other.0) })
-    }
-
-    #[inline(always)]
-    fn multiply(self, by: Factor<Self>) -> Self {
-        Self(unsafe { _mm512_mullo_epi64(self.0, by.value.0) })
-    }
-
-    #[inline(always)]
-    fn multiply_low(self, other: Self) -> Self {
-        Self(unsafe { _mm512_mul_epu32(self.0, other.0) })
-    }
-
-    #[inline(always)]
-    fn shift_right<const N: u32>(self) -> Self {
-        Self(unsafe { _mm512_srli_epi64::<N>(self.0) })
-    }
-
-    #[inline(always)]
-    fn shift_left<const N: u32>(self) -> Self {
-        Self(unsafe { _mm512_slli_epi64::<N>(self.0) })
-    }
-
-    #[inline(always)]
-    fn shift_right_low<const N: u32>(self) -> Self {
-        Self(unsafe { _mm512_srli_epi32::<N>(self.0) })
-    }
-
-    #[inline(always)]
-    fn shift_right_by(self, bits: u32) -> Self {
-        Self(unsafe { _mm512_srl_epi64(self.0, _mm_cvtsi32_si128(bits as i32)) })
-    }
-
-    #[inline(always)]
-    fn shift_left_by(self, bits: u32) -> Self {
-        Self(unsafe { _mm512_sll_epi64(self.0, _mm_cvtsi32_si128(bits as i32)) })
-    }
-
-    #[inline(always)]
-    fn nonzero(self) -> u32 {
-        unsafe { _mm512_test_epi64_mask(self.0, self.0) }.into()
+    fn shift_left(self, bits: u32) -> Self {
+        Self(unsafe { _mm512_sll_epi64(self.0, count(bits)) })
     }
 
     #[inline(always)]
@@ -214,43 +106,13 @@ impl Vector for Eight {
     }
 
     #[inline(always)]
-    fn upper_halves(self) -> Self {
-        Self(unsafe { _mm512_shuffle_epi32::<0xf5>(self.0) })
-    }
-
-    #[inline(always)]
-    fn lower_halves(self) -> Self {
-        Self(unsafe { _mm512_shuffle_epi32::<0xa0>(self.0) })
-    }
-
-    #[inline(always)]
     fn beside(self, other: Self) -> Self {
         Self(unsafe { _mm512_mask_shuffle_epi32::<0xf5>(other.0, 0x5555, self.0) })
     }
 
     #[inline(always)]
-    fn add_halves(self, other: Self) -> Self {
-        Self(unsafe { _mm512_add_epi32(self.0, other.0) })
-    }
-
-    #[inline(always)]
-    fn subtract_halves(self, other: Self) -> Self {
-        Self(unsafe { _mm512_sub_epi32(self.0, other.0) })
-    }
-
-    #[inline(always)]
-    fn multiply_halves(self, other: Self) -> Self {
-        Self(unsafe { _mm512_mullo_epi32(self.0, other.0) })
-    }
-
-    #[inline(always)]
-    fn min_halves(self, other: Self) -> Self {
-        Self(unsafe { _mm512_min_epu32(self.0, other.0) })
-    }
-
-    #[inline(always)]
     fn shift_right_halves(self, bits: u32) -> Self {
-        Self(unsafe { _mm512_srl_epi32(self.0, _mm_cvtsi32_si128(bits as i32)) })
+        Self(unsafe { _mm512_srl_epi32(self.0, count(bits)) })
     }
 
     #[inline(always)]
@@ -281,14 +143,8 @@ impl Vector for Eight {
     }
 
     #[inline(always)]
-    fn reflect(self, t: Self, n: Self) -> Self {
-        let d = t.subtract(self);
-        Self(unsafe { _mm512_min_epu64(d.0, d.add(n).0) })
-    }
-
-    #[inline(always)]
-    fn shift_to(self, mark: Self, part: &Part<'_>) -> Self {
-        let bias = u64::from(1_023 + part.lanes.bits() - 1);
+    fn shift_to(self, mark: Self, lanes: &Lanes) -> Self {
+        let bias = u64::from(1_023 + lanes.bits() - 1);
         // The position of a single bit is the exponent of its number.
         Self(unsafe {
             let exponent = _mm512_srli_epi64::<52>(_mm512_castpd_si512(_mm512_cvtepu64_pd(mark.0)));
@@ -303,10 +159,5 @@ impl Vector for Eight {
             let nibbles = _mm512_i64gather_epi32::<4>(self.0, nibbles::SEQUENCES.as_ptr().cast());
             _mm512_cvtepu32_epi64(nibbles)
         })
-    }
-
-    #[inline(always)]
-    fn full_probe(self, part: &Part<'_>, words: [Self; 2]) -> u32 {
-        unsafe { full_probe(part, self, words) }
     }
 }

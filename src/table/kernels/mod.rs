@@ -43,7 +43,7 @@ pub(crate) use self::single::{ContainsOne, contains_one};
 use self::{
     avx2::Four,
     avx512::Eight,
-    fixed::Fixed,
+    fixed::{Fixed, FixedView},
     vector::{InAvx2, InAvx512},
     ways::Lookup,
 };
@@ -60,10 +60,7 @@ use super::{
     mix::{MIXER, SCATTER},
     stripes::{Stripe, Version},
 };
-use crate::{
-    bucket::{BucketLayout, Lanes, fingerprints},
-    sync::Word,
-};
+use crate::{bucket::BucketLayout, sync::Word};
 
 /// Largest number of items between two copies of the versions.
 const ROUND: usize = 512;
@@ -72,55 +69,33 @@ const MAX_COPIED: usize = 128;
 /// Smallest number of items per stripe for which versions are copied.
 const ITEMS_PER_COPY: usize = 4;
 
-/// What a kernel needs of a table of a fixed size.
-struct View<'a> {
+/// What a kernel needs of a table of any kind.
+pub(in crate::table) struct View<'a> {
+    words: &'a [Word],
+    stripes: &'a [Stripe],
     /// The seed of the mixer.
     seed: u64,
-    stripes: &'a [Stripe],
-    /// The smallest fingerprint, and the number of fingerprints.
-    min_fingerprint: u32,
-    fingerprints: u32,
-    part: Part<'a>,
+    /// Whether words are prefetched.
+    prefetches: bool,
     /// Looks up one hash. Returns its value, or any number if values are not asked for.
     lookup: &'a dyn Fn(u64) -> Option<u16>,
-}
-
-/// What a kernel needs of the words and their layout.
-struct Part<'a> {
-    words: &'a [Word],
-    lanes: &'static Lanes,
-    /// The lowest bit of each slot's fingerprint, which is above its value.
-    ones: u64,
-    value_bits: u32,
-    bits_below: u32,
-    /// Whether buckets are prefetched.
-    prefetches: bool,
 }
 
 /// Copies of all versions.
 type Versions = [Version; MAX_COPIED];
 
-impl<'a> Part<'a> {
-    /// What a kernel needs of these words, with values of this many bits.
-    fn of<L: BucketLayout>(words: &'a [Word], value_bits: u32) -> Self {
-        Self {
-            words,
-            lanes: &L::LANES,
-            ones: L::LANES.ones() << value_bits,
-            value_bits,
-            bits_below: L::BITS_BELOW,
-            prefetches: !is_cached(words),
-        }
+impl<'a> View<'a> {
+    /// What a kernel needs of a table with these words and stripes. `lookup` looks up one hash,
+    /// which is not mixed. It returns the hash's value, or any number if values are not asked for.
+    pub(in crate::table) fn new(
+        words: &'a [Word],
+        stripes: &'a [Stripe],
+        seed: u64,
+        lookup: &'a dyn Fn(u64) -> Option<u16>,
+    ) -> Self {
+        Self { words, stripes, seed, prefetches: !is_cached(words), lookup }
     }
 
-    /// Prefetches a bucket's cache line.
-    #[inline]
-    fn prefetch(&self, bucket: u64) {
-        super::prefetch(self.words.as_ptr().wrapping_add(bucket as usize).cast());
-    }
-}
-
-impl View<'_> {
     /// Looks up the hashes whose bits are set, one by one. Returns those that were found, and
     /// writes their answers, unless there are no `values`.
     #[cold]
@@ -186,44 +161,20 @@ impl Vectors {
         }
     }
 
-    /// Looks up the hashes of a batch, of which there are `len`. Returns the number of items that
-    /// were found. `VALUES` tells whether the answers have values.
+    /// Looks up the hashes of a batch, of which there are `len`, given how each instruction set
+    /// looks up, and whether versions are copied. Returns the number of items that were found.
     ///
     /// # Safety
     /// The processor has the instructions.
-    unsafe fn contains<'a, const VALUES: bool>(
-        self,
-        view: &'a View<'a>,
-        len: usize,
-        hashes: &mut Hashes<'_>,
-        answers: &mut Answers<'_>,
-    ) -> usize {
-        let copied = are_copied(view.stripes.len(), len);
-        // SAFETY: the caller promises that the processor has the instructions.
-        unsafe {
-            self.contains_by::<_, _, Fixed<'a, Four, VALUES>, Fixed<'a, Eight, VALUES>>(
-                view,
-                (len, copied),
-                hashes,
-                answers,
-            )
-        }
-    }
-
-    /// As [`contains`](Self::contains), given how each instruction set looks up, and whether
-    /// versions are copied.
-    ///
-    /// # Safety
-    /// The processor has the instructions.
-    unsafe fn contains_by<
+    unsafe fn contains<
         'a,
         V: InAvx2,
         W: InAvx512,
         F: Lookup<'a, V>,
-        E: Lookup<'a, W, View = F::View>,
+        E: Lookup<'a, W, Table = F::Table>,
     >(
         self,
-        view: &'a F::View,
+        table: &'a F::Table,
         (len, copied): (usize, bool),
         hashes: &mut Hashes<'_>,
         answers: &mut Answers<'_>,
@@ -236,16 +187,16 @@ impl Vectors {
                 let mut values = [0; MAX_BURST];
                 let values = part_of(F::VALUES, &mut values, 0);
                 let found = match self {
-                    Self::Avx512 => avx512::contains_burst::<W, E>(view, burst, values),
-                    Self::Avx2 => avx2::contains_burst::<V, F>(view, burst, values),
+                    Self::Avx512 => avx512::contains_burst::<W, E>(table, burst, values),
+                    Self::Avx2 => avx2::contains_burst::<V, F>(table, burst, values),
                 };
                 return answers.put(0, found, values, len);
             }
             match (self, copied) {
-                (Self::Avx512, true) => avx512::contains_by_copies::<W, E>(view, hashes, answers),
-                (Self::Avx512, false) => avx512::contains::<W, E>(view, hashes, 0, answers),
-                (Self::Avx2, true) => avx2::contains_by_copies::<V, F>(view, hashes, answers),
-                (Self::Avx2, false) => avx2::contains::<V, F>(view, hashes, 0, answers),
+                (Self::Avx512, true) => avx512::contains_by_copies::<W, E>(table, hashes, answers),
+                (Self::Avx512, false) => avx512::contains::<W, E>(table, hashes, 0, answers),
+                (Self::Avx2, true) => avx2::contains_by_copies::<V, F>(table, hashes, answers),
+                (Self::Avx2, false) => avx2::contains::<V, F>(table, hashes, 0, answers),
             }
         }
     }
@@ -276,16 +227,17 @@ impl<P: Payload> FixedTable<P> {
             let pair = self.addressing.pair::<L>(mix(hash, seed));
             self.get_if::<L, VALUES>(&self.key_probe::<L>(), pair)
         };
-        let value_bits = self.addressing.payload().value_bits();
-        let view = View {
-            seed,
-            stripes: self.stripes.as_slice(),
-            min_fingerprint: L::MIN_FINGERPRINT,
-            fingerprints: fingerprints::<L>(value_bits),
-            part: Part::of::<L>(words, value_bits),
-            lookup: &lookup,
-        };
+        let view = View::new(words, self.stripes.as_slice(), seed, &lookup);
+        let table = FixedView::new::<L>(view, self.addressing.payload().value_bits());
+        let copied = are_copied(self.stripes.as_slice().len(), len);
         // SAFETY: the builder has checked that the processor has the features of the kernel.
-        Some(unsafe { vectors.contains::<VALUES>(&view, len, hashes, answers) })
+        Some(unsafe {
+            vectors.contains::<_, _, Fixed<'_, Four, VALUES>, Fixed<'_, Eight, VALUES>>(
+                &table,
+                (len, copied),
+                hashes,
+                answers,
+            )
+        })
     }
 }

@@ -1,7 +1,14 @@
 //! Vectors of one instruction set: what the code of the kernels is generic over.
 
-use super::{Part, mask};
-use crate::sync::Word;
+use core::arch::x86_64::{__m128i, _mm_cvtsi32_si128};
+
+use super::mask;
+use crate::{bucket::Lanes, sync::Word};
+
+/// The largest number of lanes.
+pub(super) const MAX_LANES: usize = 16;
+/// The smallest number of lanes.
+pub(super) const MIN_LANES: usize = 4;
 
 /// A vector with one item in each lane of 64 bits.
 ///
@@ -10,21 +17,10 @@ use crate::sync::Word;
 /// `inline(always)`, because the attribute `target_feature` is not allowed on methods of a trait,
 /// and so is all code that uses them, up to a function that has the attribute.
 pub(super) trait Vector: Copy {
-    /// The number of lanes.
+    /// The number of lanes, from [`MIN_LANES`] to [`MAX_LANES`].
     const LANES: usize;
-    /// A bit for each lane.
-    const ALL: u32 = (1 << Self::LANES) - 1;
-    /// The lanes in memory.
-    type Array: AsRef<[u64]>;
-    /// One of each vector in a batch window, and in the longest burst.
-    type Window<T: Copy>: AsMut<[T]>;
-    type Burst<T: Copy>: AsMut<[T]>;
     /// A truth value for each half of a lane.
     type Test: Copy;
-
-    /// Returns copies of one value.
-    fn window<T: Copy>(value: T) -> Self::Window<T>;
-    fn burst<T: Copy>(value: T) -> Self::Burst<T>;
 
     /// Returns the value in every lane.
     ///
@@ -45,8 +41,6 @@ pub(super) trait Vector: Copy {
     /// At each of these addresses is a [`Word`], valid for reads.
     unsafe fn gather(self, first: *const Word) -> Self;
 
-    /// Returns all lanes.
-    fn store(self) -> Self::Array;
     /// Writes the low half of each lane to the start of a slice.
     fn store_low(self, values: &mut [u32]);
 
@@ -58,18 +52,12 @@ pub(super) trait Vector: Copy {
     fn add(self, other: Self) -> Self;
     fn subtract(self, other: Self) -> Self;
     /// The products, modulo 2^64.
-    fn multiply(self, by: Factor<Self>) -> Self;
+    fn multiply(self, other: Self) -> Self;
     /// The products of the low halves.
     fn multiply_low(self, other: Self) -> Self;
-    fn shift_right<const N: u32>(self) -> Self;
-    fn shift_left<const N: u32>(self) -> Self;
-    /// Shifts each half of a lane by itself.
-    fn shift_right_low<const N: u32>(self) -> Self;
-    fn shift_right_by(self, bits: u32) -> Self;
-    fn shift_left_by(self, bits: u32) -> Self;
+    fn shift_right(self, bits: u32) -> Self;
+    fn shift_left(self, bits: u32) -> Self;
 
-    /// Returns a bit for each lane that is not zero.
-    fn nonzero(self) -> u32;
     /// Returns a bit for each lane in which the two differ.
     fn different(self, other: Self) -> u32;
     /// Returns `nonzero` in the lanes in which `self` is not zero, and `zero` in the others.
@@ -101,42 +89,52 @@ pub(super) trait Vector: Copy {
     /// Adds the halves of `other` where the test is true and `bits` has this bit.
     fn add_if_set(self, test: Self::Test, bits: Self, bit: Self, other: Self) -> Self;
 
-    /// Returns `t - self` modulo n. Both are below n, which has at most 32 bits.
-    fn reflect(self, t: Self, n: Self) -> Self;
     /// Shifts the slot whose highest bit is the only bit of `mark` to the lowest bits. What is
     /// above it may be anything.
-    fn shift_to(self, mark: Self, part: &Part<'_>) -> Self;
+    fn shift_to(self, mark: Self, lanes: &Lanes) -> Self;
     /// Returns the nibbles of the codes.
     ///
     /// # Safety
     /// The table of nibbles has an entry for each code.
     unsafe fn gather_nibbles(self) -> Self;
-    /// Calls [`fixed::full_probe`](super::fixed::full_probe), not inline.
-    fn full_probe(self, part: &Part<'_>, words: [Self; 2]) -> u32;
+
+    /// As [`splat`](Self::splat). There is a vector already.
+    #[inline(always)]
+    fn all(self, value: u64) -> Self {
+        // SAFETY: where `self` is, the processor has the instructions.
+        unsafe { Self::splat(value) }
+    }
+
+    /// Returns a bit for each lane that is not zero.
+    #[inline(always)]
+    fn nonzero(self) -> u32 {
+        self.different(self.all(0))
+    }
 
     /// Multiplies the low halves, and returns the high halves of the products.
     #[inline(always)]
     fn reduce(self, n: Self) -> Self {
-        self.multiply_low(n).shift_right::<32>()
+        self.multiply_low(n).shift_right(32)
     }
 }
 
-/// A factor in every lane, and its high half in every lane of a second vector, which only some
-/// instruction sets need.
-#[derive(Clone, Copy)]
-pub(super) struct Factor<V> {
-    pub(super) value: V,
-    pub(super) high: V,
+/// Implements methods of [`Vector`] that are one intrinsic each.
+macro_rules! by_intrinsics {
+    ($($method:ident($($other:ident)?) $intrinsic:expr;)*) => {$(
+        #[inline(always)]
+        fn $method(self $(, $other: Self)?) -> Self {
+            Self(unsafe { $intrinsic(self.0 $(, $other.0)?) })
+        }
+    )*};
 }
+pub(super) use by_intrinsics;
 
-impl<V: Vector> Factor<V> {
-    /// # Safety
-    /// As [`Vector::splat`].
-    #[inline(always)]
-    pub(super) unsafe fn splat(value: u64) -> Self {
-        // SAFETY: the caller promises it.
-        unsafe { Self { value: V::splat(value), high: V::splat(value >> 32) } }
-    }
+/// A count of bits for the shifts that take it from a register. The compiler makes an immediate of
+/// a constant.
+#[inline(always)]
+pub(super) fn count(bits: u32) -> __m128i {
+    // SAFETY: the target has SSE2.
+    unsafe { _mm_cvtsi32_si128(bits as i32) }
 }
 
 /// Returns a mask of the lanes that have an item, if there are this many items from the first lane

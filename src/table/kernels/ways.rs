@@ -1,51 +1,46 @@
 //! The ways in which a batch is looked up, written once for all kinds of tables and for all
 //! instruction sets: as a burst, with gathered versions, and with copied ones.
 
+use arrayvec::ArrayVec;
+
 use super::{
-    Answers, Hashes, MAX_COPIED, ROUND, Stripe, Version, WINDOW, copy_versions, mask, part_of,
-    validate,
-    vector::{Vector, lanes_of},
+    Answers, Hashes, MAX_BURST, MAX_COPIED, ROUND, Stripe, Version, View, WINDOW, copy_versions,
+    mask, part_of, validate,
+    vector::{MAX_LANES, MIN_LANES, Vector, lanes_of},
 };
 
 /// Lookups of the items of one vector in a table of some kind. A value of the type has what is the
 /// same for all items.
-pub(super) trait Lookup<'a, V: Vector>: Sized {
+///
+/// # Safety
+/// The buckets are indices of the view's words, of which there are fewer than 2^32, and the stripes
+/// are indices of its stripes.
+pub(super) unsafe trait Lookup<'a, V: Vector>: Sized {
     /// What a kernel needs of the table.
-    type View: 'a;
+    type Table: 'a;
     /// The items of one vector, with the places of their words.
     type Group: Copy;
     /// Whether the answers have values.
     const VALUES: bool;
-    /// Whether a word can leave the answer open.
-    const LEVELS: bool;
 
     /// # Safety
     /// As [`Vector::splat`].
-    unsafe fn new(view: &'a Self::View) -> Self;
+    unsafe fn new(table: &'a Self::Table) -> Self;
 
-    /// Returns a group that is never looked up.
-    fn unset(&self) -> Self::Group;
+    /// Returns what does not depend on the kind of table.
+    fn view(&self) -> &'a View<'a>;
 
     /// Returns the items with these hashes.
     fn locate(&self, hashes: &[u64]) -> Self::Group;
 
-    /// Returns whether the words are prefetched.
-    fn prefetches(&self) -> bool;
+    /// Returns both buckets of each item.
+    fn buckets(&self, group: &Self::Group) -> [V; 2];
 
-    /// Prefetches the words of the first items of a group, if words are prefetched.
-    fn prefetch(&self, group: &Self::Group, count: usize);
+    /// Returns the numbers of the items' stripes.
+    fn stripes(&self, group: &Self::Group) -> V;
 
-    fn stripes(&self) -> &'a [Stripe];
-
-    /// Returns the versions of the items' stripes.
-    fn versions(&self, group: &Self::Group) -> V;
-
-    /// Reads the words, and compares them with the items.
-    fn find(&self, group: &Self::Group) -> Outcome<V>;
-
-    /// Looks up the hashes whose bits are set, one by one. Returns those that were found, and
-    /// writes their answers, unless there are no `values`.
-    fn look_up_again(&self, lanes: u32, hashes: &[u64], values: &mut [u32]) -> u32;
+    /// Compares both words of each item with it.
+    fn find(&self, group: &Self::Group, words: [V; 2]) -> Outcome<V>;
 }
 
 /// What the words of a group tell.
@@ -58,6 +53,39 @@ pub(super) struct Outcome<V> {
     pub(super) answers: V,
 }
 
+/// Prefetches the words of the first items of a group, if words are prefetched.
+#[inline(always)]
+fn prefetch<'a, V: Vector, T: Lookup<'a, V>>(table: &T, group: &T::Group, count: usize) {
+    let View { words, prefetches, .. } = *table.view();
+    if prefetches {
+        let mut numbers = [0; MAX_LANES];
+        for buckets in table.buckets(group) {
+            buckets.store_low(&mut numbers);
+            for &bucket in &numbers[..count] {
+                crate::table::prefetch(words.as_ptr().wrapping_add(bucket as usize).cast());
+            }
+        }
+    }
+}
+
+/// The versions of the items' stripes.
+#[inline(always)]
+fn versions<'a, V: Vector, T: Lookup<'a, V>>(table: &T, group: &T::Group) -> V {
+    let places = table.stripes(group).shift_left(Stripe::WORDS.ilog2());
+    // SAFETY: `Lookup` promises that there are these stripes.
+    unsafe { places.gather(Stripe::versions(table.view().stripes)) }
+}
+
+/// Reads the words of the items, and compares them.
+#[inline(always)]
+fn find<'a, V: Vector, T: Lookup<'a, V>>(table: &T, group: &T::Group) -> Outcome<V> {
+    let words = table.view().words.as_ptr();
+    let [first, second] = table.buckets(group);
+    // SAFETY: `Lookup` promises that there are these buckets.
+    let words = unsafe { [first.gather(words), second.gather(words)] };
+    table.find(group, words)
+}
+
 /// Looks up the items of a group, of which those in `lanes` matter. `hashes` are their hashes.
 /// Returns the lanes that were found, and with values writes the answers of all lanes.
 #[inline(always)]
@@ -68,45 +96,37 @@ fn look_up<'a, V: Vector, T: Lookup<'a, V>>(
     hashes: &[u64],
     values: &mut [u32],
 ) -> u32 {
-    let before = table.versions(group);
-    let Outcome { found, open, answers } = table.find(group);
-    let changed = before.different(table.versions(group));
+    let before = versions(table, group);
+    let Outcome { found, open, answers } = find(table, group);
+    let changed = before.different(versions(table, group));
     if T::VALUES {
         answers.store_low(values);
     }
     let open = (changed | open) & !found & lanes;
-    if open == 0 { found } else { found | table.look_up_again(open, hashes, values) }
+    if open == 0 { found } else { found | table.view().look_up_again(open, hashes, values) }
 }
 
-/// Looks up a burst. Returns a bit for each item, and with values
-/// writes its answer.
+/// Looks up a burst. Returns a bit for each item, and with values writes its answer.
 #[inline(always)]
 pub(super) fn contains_burst<'a, V: Vector, T: Lookup<'a, V>>(
     table: &T,
     hashes: &[u64],
     values: &mut [u32],
 ) -> u64 {
-    let mut found = 0;
-    if !table.prefetches() {
-        for (place, hashes) in hashes.chunks(V::LANES).enumerate() {
+    let mut located = ArrayVec::<T::Group, { MAX_BURST / MIN_LANES }>::new();
+    if table.view().prefetches {
+        for hashes in hashes.chunks(V::LANES) {
             let group = table.locate(hashes);
-            let lanes = mask(hashes.len());
-            let values = part_of(T::VALUES, values, place * V::LANES);
-            let few = look_up(table, &group, lanes, hashes, values);
-            found |= u64::from(few & lanes) << (place * V::LANES);
+            prefetch(table, &group, hashes.len());
+            located.push(group);
         }
-        return found;
     }
-    let mut groups = V::burst(table.unset());
-    let groups = groups.as_mut();
-    for (group, hashes) in groups.iter_mut().zip(hashes.chunks(V::LANES)) {
-        *group = table.locate(hashes);
-        table.prefetch(group, hashes.len());
-    }
-    for (place, (group, hashes)) in groups.iter().zip(hashes.chunks(V::LANES)).enumerate() {
+    let mut found = 0;
+    for (place, hashes) in hashes.chunks(V::LANES).enumerate() {
+        let group = located.get(place).copied().unwrap_or_else(|| table.locate(hashes));
         let lanes = mask(hashes.len());
         let values = part_of(T::VALUES, values, place * V::LANES);
-        let few = look_up(table, group, lanes, hashes, values);
+        let few = look_up(table, &group, lanes, hashes, values);
         found |= u64::from(few & lanes) << (place * V::LANES);
     }
     found
@@ -122,8 +142,7 @@ pub(super) fn contains<'a, V: Vector, T: Lookup<'a, V>>(
     answers: &mut Answers<'_>,
 ) -> usize {
     // As in `for_each_prefetched`: a rolling window of items whose buckets are prefetched.
-    let (mut groups, mut waiting) = (V::window(table.unset()), 0);
-    let groups = groups.as_mut();
+    let (mut groups, mut waiting) = ([table.locate(&[]); WINDOW / MIN_LANES], 0);
     let (mut blocks, mut current) = ([[0; WINDOW]; 2], 0);
     let (mut count, mut values) = (0, [0; WINDOW]);
     loop {
@@ -134,7 +153,7 @@ pub(super) fn contains<'a, V: Vector, T: Lookup<'a, V>>(
             let ready = *group;
             if start < arrived {
                 *group = table.locate(&blocks[current][start..]);
-                table.prefetch(group, V::LANES.min(arrived - start));
+                prefetch(table, group, V::LANES.min(arrived - start));
             }
             if start < waiting {
                 let lanes = lanes_of::<V>(waiting - start);
@@ -172,30 +191,27 @@ pub(super) fn contains_by_copies<'a, V: Vector, T: Lookup<'a, V>>(
         if round.is_empty() {
             return count;
         }
-        copy_versions(table.stripes(), &mut versions);
+        copy_versions(table.view().stripes, &mut versions);
         let (mut found, mut open) = ([0; ROUND / WINDOW], [0; ROUND / WINDOW]);
         let windows = found.iter_mut().zip(&mut open).zip(&mut values).zip(round.chunks(WINDOW));
         for (((found, open), values), hashes) in windows {
             for (place, hashes) in hashes.chunks(V::LANES).enumerate() {
                 let group = table.locate(hashes);
-                let few = table.find(&group);
+                let few = find(table, &group);
                 *found |= few.found << (place * V::LANES);
-                if T::LEVELS {
-                    *open |= few.open << (place * V::LANES);
-                }
+                *open |= few.open << (place * V::LANES);
                 if T::VALUES {
                     few.answers.store_low(&mut values[place * V::LANES..]);
                 }
             }
         }
-        let unchanged = validate(table.stripes(), &versions);
+        let unchanged = validate(table.view().stripes, &versions);
         let windows = found.into_iter().zip(open).zip(&mut values).zip(round.chunks(WINDOW));
         for (((mut found, open), values), hashes) in windows {
             let values = part_of(T::VALUES, values, 0);
-            if !unchanged {
-                found |= table.look_up_again(!found, hashes, values);
-            } else if T::LEVELS && open & mask(hashes.len()) != 0 {
-                found |= table.look_up_again(open, hashes, values);
+            let open = if unchanged { open & mask(hashes.len()) } else { !found };
+            if open != 0 {
+                found |= table.view().look_up_again(open, hashes, values);
             }
             let found = u64::from(found & mask(hashes.len()));
             count += answers.put(position, found, values, hashes.len());
@@ -206,3 +222,56 @@ pub(super) fn contains_by_copies<'a, V: Vector, T: Lookup<'a, V>>(
         }
     }
 }
+
+/// Compiles the ways for features of the processor, which vectors of this trait need.
+macro_rules! compile_ways {
+    ($features:literal, $In:ident) => {
+        use $crate::table::kernels::{
+            Answers, Hashes,
+            ways::{self, Lookup},
+        };
+
+        /// See [`ways::contains_burst`].
+        #[target_feature(enable = $features)]
+        pub(super) fn contains_burst<'a, V: $In, T: Lookup<'a, V>>(
+            table: &'a T::Table,
+            hashes: &[u64],
+            values: &mut [u32],
+        ) -> u64 {
+            // SAFETY: the function has the features, so whoever calls it has checked for them.
+            let table = unsafe { T::new(table) };
+            ways::contains_burst::<V, T>(&table, hashes, values)
+        }
+
+        /// See [`ways::contains`].
+        #[target_feature(enable = $features)]
+        pub(super) fn contains<'a, V: $In, T: Lookup<'a, V>>(
+            table: &'a T::Table,
+            hashes: &mut Hashes<'_>,
+            position: usize,
+            answers: &mut Answers<'_>,
+        ) -> usize {
+            // SAFETY: the function has the features, so whoever calls it has checked for them.
+            let table = unsafe { T::new(table) };
+            ways::contains::<V, T>(&table, hashes, position, answers)
+        }
+
+        /// See [`ways::contains_by_copies`].
+        #[target_feature(enable = $features)]
+        pub(super) fn contains_by_copies<'a, V: $In, T: Lookup<'a, V>>(
+            table: &'a T::Table,
+            hashes: &mut Hashes<'_>,
+            answers: &mut Answers<'_>,
+        ) -> usize {
+            // SAFETY: as above.
+            let lookup = unsafe { T::new(table) };
+            ways::contains_by_copies::<V, T>(
+                &lookup,
+                hashes,
+                answers,
+                |hashes, position, answers| contains::<V, T>(table, hashes, position, answers),
+            )
+        }
+    };
+}
+pub(super) use compile_ways;

@@ -144,8 +144,9 @@ impl Grown {
         lookup: &dyn Fn(u64) -> bool,
     ) -> Found {
         let (first, stripes) = (self.growth.first(), self.stripes.as_slice());
-        let view = GrowingView::new(&self.words, first, self.size, stripes, SEED, lookup);
-        let view = view.expect("a number of 32 bits").with_prefetches(prefetches);
+        let lookup = |hash| lookup(hash).then_some(0);
+        let view = View { prefetches, ..View::new(&self.words, stripes, SEED, &lookup) };
+        let view = GrowingView::new(view, first, self.size).expect("a number of 32 bits");
         let mut source = Hashes::new(Source::Slice(hashes), SEED);
         let mut found = vec![false; hashes.len()];
         let mut answers = Answers::Each(&mut found);

@@ -77,15 +77,8 @@ impl Scene {
         lookup: &dyn Fn(u64) -> bool,
     ) -> Found {
         let lookup = |hash| lookup(hash).then_some(self.value(hash));
-        let part = Part { prefetches, ..Part::of::<L>(&self.words, self.value_bits) };
-        let view = View {
-            seed: SEED,
-            stripes: self.stripes.as_slice(),
-            min_fingerprint: L::MIN_FINGERPRINT,
-            fingerprints: fingerprints::<L>(self.value_bits),
-            part,
-            lookup: &lookup,
-        };
+        let view = View::new(&self.words, self.stripes.as_slice(), SEED, &lookup);
+        let view = FixedView::new::<L>(View { prefetches, ..view }, self.value_bits);
         let (mut found, mut values) = (vec![false; hashes.len()], vec![None; hashes.len()]);
         let mut answers = Answers::Each(&mut found);
         let mut with_values = Answers::Values(&mut values);
@@ -136,7 +129,7 @@ impl Scene {
 /// Looks up a batch by a kernel that the processor must have.
 unsafe fn by<const VALUES: bool>(
     (kernel, way): (Kernel, Way),
-    view: &View<'_>,
+    view: &FixedView<'_>,
     hashes: &[u64],
     answers: &mut Answers<'_>,
 ) -> usize {

@@ -7,7 +7,7 @@ use crate::{
     bucket::GrowingLayout,
     table::{
         Answers, Hashes, Kernel,
-        kernels::{ContainsOne, GrowingView, Vectors, contains_one},
+        kernels::{ContainsOne, GrowingView, Vectors, View, contains_one},
         mix,
         split::GrowingTable,
     },
@@ -51,10 +51,10 @@ impl GrowingTable {
         let buckets = u32::try_from(self.growth.buckets(size)).ok()?;
         // SAFETY: as in `contains_by`. The words are atomic.
         let words = unsafe { slice::from_raw_parts(base.as_ptr(), buckets as usize) };
-        let lookup = |hash| self.contains::<L>(self.growth.item::<L>(mix(hash, seed)));
-        let stripes = self.stripes.as_slice();
-        let view = GrowingView::new(words, self.growth.first(), size, stripes, seed, &lookup)?;
+        let lookup = |hash| self.contains::<L>(self.growth.item::<L>(mix(hash, seed))).then_some(0);
+        let view = View::new(words, self.stripes.as_slice(), seed, &lookup);
+        let table = GrowingView::new(view, self.growth.first(), size)?;
         // SAFETY: the builder has checked that the processor has the features of the kernel.
-        Some(unsafe { vectors.contains_growing::<L>(&view, len, hashes, answers) })
+        Some(unsafe { vectors.contains_growing::<L>(&table, len, hashes, answers) })
     }
 }
