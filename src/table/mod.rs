@@ -267,7 +267,7 @@ pub(crate) use memory::Borrowed;
 pub(crate) use memory::{Buckets, GrowingBuckets, bucket_bytes, try_boxed};
 #[cfg(feature = "std")]
 pub(crate) use memory::{
-    LOADED_CHUNK, LoaderMemory, LoaderPosition, TableLoader, advise_huge_pages,
+    LOADED_CHUNK, LoaderMemory, LoaderPosition, TableLoader, advise_huge_pages, swap_if_big_endian,
 };
 pub use mix::mix;
 pub use payload::{Bare, Payload};

@@ -11,7 +11,7 @@
 //! belongs to an item, or is a ghost. Ghosts come and go under stripes. So whoever holds all stripes
 //! knows their number, and what else is occupied are items.
 
-use core::{hint::black_box, ops::Range};
+use core::ops::Range;
 
 use super::{GrowingSpace, GrowingTable, Size};
 use crate::{
@@ -20,11 +20,11 @@ use crate::{
         leveled::{level, slots},
     },
     sync::{AcqRel, Relaxed, Word, acquire_fence},
-    table::{AllStripes, Clock, ClockState, GrowingBuckets, Payload, SweepState},
+    table::{
+        AllStripes, Clock, ClockState, GrowingBuckets, Payload, SweepState, memory::touch_pages,
+    },
 };
 
-/// Words of a page on most systems. It is larger on some.
-const PAGE_WORDS: usize = (4 << 10) / size_of::<Word>();
 /// If a table grows while it is to be copied, the next attempt prepares for as many more buckets as
 /// the table has, divided by this.
 pub(super) const SLACK: u64 = 16;
@@ -106,12 +106,7 @@ impl<P: Payload> GrowingTable<P> {
         // Buckets ahead of their turn have chunks of their own.
         self.buckets.committed().try_for_each(|chunk| copy.commit(chunk))?;
         copy.commit(0..end)?;
-        copy.with_values(touched.min(end)..end, |words| {
-            for page in words.chunks_mut(PAGE_WORDS) {
-                // The compiler must not know that this is zero: it could omit the store.
-                page[0] = black_box(0);
-            }
-        });
+        copy.with_values(touched.min(end)..end, touch_pages);
         Some(end)
     }
 

@@ -12,7 +12,9 @@ use super::{
 };
 use crate::{
     bucket::GrowingLayout,
-    table::{ClockState, GrowingBuckets, LOADED_CHUNK, LoaderMemory, SweepState},
+    table::{
+        ClockState, GrowingBuckets, LOADED_CHUNK, LoaderMemory, SweepState, swap_if_big_endian,
+    },
 };
 
 /// Bytes of a word.
@@ -49,8 +51,7 @@ impl<P: Payload> ImageLoader<P> {
         // So that the place of every byte fits, too.
         usize::try_from(words).ok()?.checked_mul(WORD)?;
         let Grown { first, limits, .. } = *grown;
-        let (reserve, huge_pages) = memory;
-        let buckets = GrowingBuckets::uncommitted(first, limits.buckets, reserve, huge_pages)?;
+        let buckets = GrowingBuckets::new(first, limits.buckets, memory)?;
         let table =
             GrowingTable::with_buckets::<L>(payload, first, buckets, limits, stripes, memory)?;
         let chunk = touched_words(words.min((LOADED_CHUNK / WORD) as u64) as usize)?;
@@ -172,7 +173,7 @@ impl<P: Payload> LoaderMemory for ImageLoader<P> {
             ahead.append(&mut self.ahead);
             self.ahead = ahead;
         }
-        self.table.buckets.discard(place.min(self.image.end));
+        self.table.buckets.truncate(place.min(self.image.end));
     }
 
     fn fit_together(&self) -> bool {
@@ -189,11 +190,4 @@ fn ahead_before(image: Image, place: u64) -> usize {
 fn children(image: Image, ahead: &[u64]) -> impl ExactSizeIterator<Item = (u64, u64)> {
     let (numbers, words) = ahead.split_at(image.ahead as usize);
     numbers.iter().copied().zip(words.iter().copied())
-}
-
-/// Converts words between the machine's byte order and little-endian.
-fn swap_if_big_endian(words: &mut [u64]) {
-    for word in words {
-        *word = word.to_le();
-    }
 }
