@@ -29,23 +29,12 @@ use crate::{
 /// the table has, divided by this.
 pub(super) const SLACK: u64 = 16;
 
-/// The occupied slots of a table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Occupied {
-    /// Those that belong to items.
-    pub(super) items: u64,
-    /// The others.
-    pub(super) ghosts: u64,
-}
-
-impl Occupied {
-    /// Divides the occupied slots, given the number of ghosts that was counted.
-    ///
-    /// If items were removed that had not been added, fewer slots than counted ghosts may be left.
-    pub(super) fn new(occupied: u64, ghosts: i64) -> Self {
-        let ghosts = (ghosts.max(0) as u64).min(occupied);
-        Self { items: occupied - ghosts, ghosts }
-    }
+/// The number of items among the occupied slots, given the number of ghosts that was counted. The
+/// other slots are ghosts.
+///
+/// If items were removed that had not been added, fewer slots than counted ghosts may be left.
+pub(super) fn items(occupied: u64, ghosts: u64) -> u64 {
+    occupied.saturating_sub(ghosts)
 }
 
 impl<P: Payload> GrowingTable<P> {
@@ -90,8 +79,8 @@ impl<P: Payload> GrowingTable<P> {
         if slack > 0 {
             copy.buckets.truncate(end);
         }
-        let Occupied { items, ghosts } = Occupied::new(occupied, ghosts);
-        copy.occupancy.start(items as i64, ghosts as i64, 0);
+        let items = items(occupied, ghosts.max(0) as u64);
+        copy.occupancy.start(items as i64, (occupied - items) as i64, 0);
         if let Some((clock, sweep)) = clock {
             copy.start_clock::<L>(clock, &sweep);
         }
@@ -179,7 +168,7 @@ impl<P: Payload> GrowingTable<P> {
         let ghosts = self.occupancy.ghosts();
         self.occupancy.clear(occupied as i64 - ghosts, ghosts);
         drop(stripes);
-        Occupied::new(occupied, ghosts).items
+        items(occupied, ghosts.max(0) as u64)
     }
 
     /// Advances the size as far as buckets have been split, and returns it. It stays as long as all

@@ -6,9 +6,9 @@ use core::{mem, ops::Range};
 use wide::bytemuck::cast_slice_mut;
 
 use super::{
-    GrowingTable, Grown, Occupied, Payload,
+    GrowingTable, Grown, Payload,
     image::{Image, Known},
-    signed, touched_words,
+    touched_words,
 };
 use crate::{
     bucket::GrowingLayout,
@@ -112,9 +112,9 @@ impl<P: Payload> ImageLoader<P> {
             table.buckets.with_values(child, |run| run.fill(word));
         }
         table.set_size(grown.size);
-        let Occupied { items, ghosts } = Occupied::new(occupied, signed(grown.ghosts));
+        let items = grown.items(occupied);
         let splits = grown.buckets() + image.ahead - grown.first;
-        table.occupancy.start(items as i64, ghosts as i64, splits as i64);
+        table.occupancy.start(items as i64, (occupied - items) as i64, splits as i64);
         if let Some((clock, sweep)) = clock {
             table.start_clock::<L>(clock, sweep);
         }
