@@ -42,7 +42,7 @@
 //! The inserts of a batch with a limit are made one after the other. Interleaved ones would all
 //! count before the first of them adds.
 
-use super::{Clock, Seen, Space, StripeGuard, Table, Words};
+use super::{Clock, Space, StripeGuard, Table, Words};
 use crate::{InsertError, sync::full_fence};
 
 impl<S: Space> Table<S> {
@@ -73,17 +73,7 @@ impl<S: Space> Table<S> {
     ) -> usize {
         let words = self.space.load_both(item);
         let now = self.clock.now();
-        self.copies_in::<L>(item, self.all_unexpired::<L>(now, words))
-    }
-
-    /// Counts the slots that match an item, with any value, in the words of its locations.
-    #[inline]
-    pub(in crate::table) fn copies_in<L: Words<S>>(
-        &self,
-        item: &S::Item,
-        words: [Seen; 2],
-    ) -> usize {
-        L::copies_in(&self.space, item, words)
+        L::copies_in(&self.space, item, self.all_unexpired::<L>(now, words))
     }
 
     /// As [`insert`](Self::insert), unless there are `limit` copies.
@@ -111,7 +101,7 @@ impl<S: Space> Table<S> {
         full_fence();
         loop {
             let (words, reading) = self.read::<L>(&item);
-            if self.copies_in::<L>(&item, words) >= limit {
+            if L::copies_in(&self.space, &item, words) >= limit {
                 return self.count::<L>(item) >= limit;
             }
             if reading.is_valid() {
