@@ -41,12 +41,12 @@ fn plain<L: BucketLayout>(numbers: &Numbers, case: &Case) -> Results {
     let pattern = L::pattern(Fingerprint::new(slot));
     let found = L::contains(word, pattern);
     assert_eq!(L::count(word, pattern) > 0, found);
-    let changed = |new| <FixedSpace as Words<L>>::with_changed(word, slot, new);
+    let changed = |new| <L as Words<FixedSpace>>::with_changed(word, slot, new);
     [
         Some(location),
         Some(fingerprint),
         Some(found.into()),
-        <FixedSpace as Words<L>>::with(word, slot),
+        <L as Words<FixedSpace>>::with(word, slot),
         changed(None),
         changed(Some(new)),
         None,
@@ -74,7 +74,7 @@ fn growing<L: GrowingLayout>(numbers: &Numbers, case: &Case) -> Results {
         let extension = ((4 | beyond) << numbers.top) | known;
         assert_eq!(L::matches(word, Code { core, extension }, 0), marks);
     }
-    let changed = |new| <GrowingSpace as Words<L>>::with_changed(word, slot as u32, new);
+    let changed = |new| <L as Words<GrowingSpace>>::with_changed(word, slot as u32, new);
     let found = L::longest(word, marks);
     assert_eq!(found.map(|found| L::without(word, found.lane)), changed(None));
     let halves = (at < numbers.top).then(|| L::halves(word, 0));
@@ -83,7 +83,7 @@ fn growing<L: GrowingLayout>(numbers: &Numbers, case: &Case) -> Results {
         Some(bucket.into()),
         Some(slot),
         Some((marks != 0).into()),
-        <GrowingSpace as Words<L>>::with(word, slot as u32),
+        <L as Words<GrowingSpace>>::with(word, slot as u32),
         changed(None),
         changed(Some(new)),
         halves.map(|halves| halves.stays),

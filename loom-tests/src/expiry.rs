@@ -102,7 +102,7 @@ pub fn relocate(
 
 /// Counts the slots with an item, whatever its stamp is, and with other items.
 fn slots(table: &Aging, item: Pair) -> (usize, usize) {
-    let words = table.copy_words().expect("memory for a few words");
+    let (words, _) = table.copy_words().expect("memory for a few words");
     let slots = words.iter().flat_map(|&word| A::fingerprints(word));
     let is_copy =
         |slot: &Fingerprint| slot.get() >> STAMP_BITS == item.fingerprint.get() >> STAMP_BITS;
@@ -124,7 +124,7 @@ pub fn copies(table: &Aging, item: Pair) -> usize {
 pub fn assert_ends(table: &Aging) {
     for _ in 0..1 << STAMP_BITS {
         let now = table.clock().generation();
-        let words = table.copy_words().expect("memory for a few words");
+        let (words, _) = table.copy_words().expect("memory for a few words");
         let is_visible = |slot: &Fingerprint| {
             let stamp = u64::from(slot.get()) % (1 << STAMP_BITS);
             (0..=u64::from(WINDOW)).any(|age| (now - age) % (1 << STAMP_BITS) == stamp)
@@ -137,6 +137,6 @@ pub fn assert_ends(table: &Aging) {
         );
         table.advance::<A>();
     }
-    let words = table.copy_words().expect("memory for a few words");
+    let (words, _) = table.copy_words().expect("memory for a few words");
     assert!(words.iter().all(|&word| word == 0), "a slot was never swept");
 }

@@ -8,7 +8,7 @@ use loom::sync::Arc;
 
 /// Number of copies of a fingerprint in a copy of all words.
 fn copies_saved(table: &FixedTable, item: Fingerprint) -> usize {
-    let words = table.copy_words().expect("memory for a few words");
+    let (words, _) = table.copy_words().expect("memory for a few words");
     words.iter().map(|&word| L::count(word, L::pattern(item)) as usize).sum()
 }
 
@@ -71,7 +71,7 @@ fn beside_an_insert_that_relocates() {
         let saver = {
             let seen = seen.clone();
             spawn(&table, move |table| {
-                let words = table.copy_words().expect("memory for a few words");
+                let (words, _) = table.copy_words().expect("memory for a few words");
                 let count = |item| -> u32 {
                     words.iter().map(|&word| L::count(word, L::pattern(item))).sum()
                 };

@@ -267,7 +267,7 @@ pub(crate) use memory::Borrowed;
 pub(crate) use memory::{Buckets, GrowingBuckets, bucket_bytes, try_boxed};
 #[cfg(feature = "std")]
 pub(crate) use memory::{
-    LOADED_CHUNK, LoaderMemory, LoaderPosition, TableLoader, advise_huge_pages,
+    LOADED_CHUNK, LoaderMemory, LoaderPosition, TableLoader, advise_huge_pages, swap_if_big_endian,
 };
 pub use mix::mix;
 pub use payload::{Bare, Payload};
@@ -344,30 +344,21 @@ impl<S: Space> Table<S> {
 
     /// The stripe of an item.
     #[inline]
-    fn stripe<L>(&self, item: &S::Item) -> &Stripe
-    where
-        S: Words<L>,
-    {
-        self.space.stripe(&self.stripes, item)
+    fn stripe<L: Words<S>>(&self, item: &S::Item) -> &Stripe {
+        L::stripe(&self.space, &self.stripes, item)
     }
 
     /// The item with this mixed hash, whose buckets are prefetched.
     #[inline]
-    pub(crate) fn fetched<L>(&self, mixed: u64) -> S::Item
-    where
-        S: Words<L>,
-    {
-        let item = self.space.item(mixed);
+    pub(crate) fn fetched<L: Words<S>>(&self, mixed: u64) -> S::Item {
+        let item = L::item(&self.space, mixed);
         self.space.prefetch(&item);
         item
     }
 
     /// As [`fetched`](Self::fetched), and its stripe.
     #[inline]
-    pub(crate) fn fetched_with_stripe<L>(&self, mixed: u64) -> S::Item
-    where
-        S: Words<L>,
-    {
+    pub(crate) fn fetched_with_stripe<L: Words<S>>(&self, mixed: u64) -> S::Item {
         let item = self.fetched::<L>(mixed);
         self.prefetch_stripe::<L>(&item);
         item
@@ -376,10 +367,7 @@ impl<S: Space> Table<S> {
     /// Prefetches the stripe of an item. Its value should be set: the stripe is the same without
     /// it, but the compiler would then find the stripe twice.
     #[inline]
-    pub(crate) fn prefetch_stripe<L>(&self, item: &S::Item)
-    where
-        S: Words<L>,
-    {
+    pub(crate) fn prefetch_stripe<L: Words<S>>(&self, item: &S::Item) {
         self.stripe::<L>(item).prefetch();
     }
 }

@@ -84,44 +84,44 @@ pub trait Space: Sized {
     fn buckets(&self) -> u64;
 }
 
-/// What the steps need of the words of a table in the layout `L`.
-pub trait Words<L>: Space {
+/// What the steps need of a layout: the words of a table with the space `S`.
+pub trait Words<S: Space> {
     /// The slots of a word.
     const LANES: Lanes;
 
     /// The item with this mixed hash, and the value zero.
-    fn item(&self, mixed: u64) -> Self::Item;
+    fn item(space: &S, mixed: u64) -> S::Item;
 
     /// Calls `operation` with each item's position and the item, in order. Its buckets were
     /// prefetched before, unless the table is so small that it stays in a cache.
     fn for_each_item(
-        table: &Table<Self>,
+        table: &Table<S>,
         hashes: &mut Hashes<'_>,
-        operation: impl FnMut(usize, Self::Item),
+        operation: impl FnMut(usize, S::Item),
     );
 
     /// The stripe of an item.
-    fn stripe<'a>(&self, stripes: &'a Stripes, item: &Self::Item) -> &'a Stripe;
+    fn stripe<'a>(space: &S, stripes: &'a Stripes, item: &S::Item) -> &'a Stripe;
 
     /// The stripe of a slot that is to be moved.
-    fn stripe_of_move<'a>(&self, stripes: &'a Stripes, step: Self::Move) -> &'a Stripe;
+    fn stripe_of_move<'a>(space: &S, stripes: &'a Stripes, step: S::Move) -> &'a Stripe;
 
     /// Marks the slots that match an item, with any value. A bucket that comes twice is marked
     /// once. Only in layouts with values.
-    fn marks(&self, item: &Self::Item, words: [Seen; 2]) -> [u64; 2];
+    fn marks(space: &S, item: &S::Item, words: [Seen; 2]) -> [u64; 2];
 
     /// Counts the slots that match an item, with any value.
-    fn copies_in(&self, item: &Self::Item, words: [Seen; 2]) -> usize;
+    fn copies_in(space: &S, item: &S::Item, words: [Seen; 2]) -> usize;
 
     /// The value of a slot that matches the item, with any value, or `None` if there is none. Of
     /// several slots, it is one that knows most.
-    fn value_in(&self, item: &Self::Item, words: [Seen; 2]) -> Option<u16>;
+    fn value_in(space: &S, item: &S::Item, words: [Seen; 2]) -> Option<u16>;
 
     /// Finds a slot that matches the item and has its value, one that knows most. Returns the word
     /// that has it, and that word without the slot, or with this value in it.
     fn changed(
-        &self,
-        item: &Self::Item,
+        space: &S,
+        item: &S::Item,
         words: [Seen; 2],
         value: Option<u16>,
     ) -> Option<(Seen, u64)>;
@@ -130,7 +130,7 @@ pub trait Words<L>: Space {
     fn knowledge(word: u64, slot: u32) -> u32;
 
     /// The slot of an item, its value included, in the word of its first or second location.
-    fn slot_of(&self, item: &Self::Item, is_second: bool, word: u64) -> u32;
+    fn slot_of(space: &S, item: &S::Item, is_second: bool, word: u64) -> u32;
 
     /// Returns whether the word holds fewer slots than the other one. Both answers are allowed if
     /// they hold equally many.
@@ -148,26 +148,26 @@ pub trait Words<L>: Space {
 
     /// The word of the bucket that holds the slot of a move, loaded by Acquire, and the slot.
     /// `None` if the plan is stale.
-    fn source(&self, step: Self::Move) -> Option<(Seen, u32)>;
+    fn source(space: &S, step: S::Move) -> Option<(Seen, u32)>;
 
     /// The word of the bucket to which a slot moves, for a thread that will change it, and the slot
     /// there. `None` if there is no such bucket.
-    fn destination(&self, step: Self::Move) -> Option<(Seen, u32)>;
+    fn destination(space: &S, step: S::Move) -> Option<(Seen, u32)>;
 
     /// The slot that takes the place of a slot that is moved.
-    fn incoming_slot(&self, step: Self::Move, incoming: Self::Incoming) -> u32;
+    fn incoming_slot(space: &S, step: S::Move, incoming: S::Incoming) -> u32;
 
     /// Clears a slot that was copied to its other side, whose bucket was split since. Returns
     /// whether the slot was moved.
-    fn clear_elsewhere(table: &Table<Self>, guard: &StripeGuard, step: Self::Move) -> bool;
+    fn clear_elsewhere(table: &Table<S>, guard: &StripeGuard, step: S::Move) -> bool;
 
     /// Tries to make room in one of the locations of an item. The caller holds no lock.
     ///
     /// # Errors
     /// Why there is none.
     fn make_room(
-        table: &Table<Self>,
-        item: &Self::Item,
+        table: &Table<S>,
+        item: &S::Item,
         attempts: &mut Attempts,
     ) -> Result<(), InsertError>;
 
@@ -175,15 +175,15 @@ pub trait Words<L>: Space {
     ///
     /// # Errors
     /// As [`Table::insert`].
-    fn insert_by_making_room(table: &Table<Self>, item: &Self::Item) -> Result<(), InsertError>;
+    fn insert_by_making_room(table: &Table<S>, item: &S::Item) -> Result<(), InsertError>;
 
     /// Counts an item that was added, and lets the table grow if that is due. The caller holds no
     /// stripe.
-    fn count_added(table: &Table<Self>);
+    fn count_added(table: &Table<S>);
 
     /// Sweeps a bucket in the generation `now`, which was read under a lock that is still held, and
     /// those buckets from `end` on that were split off from it.
-    fn sweep_bucket(table: &Table<Self>, now: u64, bucket: u32, end: u64);
+    fn sweep_bucket(table: &Table<S>, now: u64, bucket: u32, end: u64);
 }
 
 /// A slot of one of two words. Ordered by what it knows first.
@@ -197,7 +197,7 @@ pub(super) struct MarkedSlot {
 }
 
 /// The marked slots of two words, without empty ones.
-pub(super) fn marked<S: Words<L>, L>(
+pub(super) fn marked<L: Words<S>, S: Space>(
     words: [Seen; 2],
     marks: [u64; 2],
 ) -> impl Iterator<Item = MarkedSlot> {
@@ -206,9 +206,9 @@ pub(super) fn marked<S: Words<L>, L>(
         core::iter::from_fn(move || {
             let mark = left & left.wrapping_neg();
             left ^= mark;
-            (mark != 0).then(|| S::LANES.slot(word, mark))
+            (mark != 0).then(|| L::LANES.slot(word, mark))
         })
         .filter(|&slot| slot != 0)
-        .map(move |slot| MarkedSlot { knowledge: S::knowledge(word, slot), place, slot })
+        .map(move |slot| MarkedSlot { knowledge: L::knowledge(word, slot), place, slot })
     })
 }

@@ -109,7 +109,7 @@ for_each_payload! { P:
         }
 
         fn copy_words(&self) -> Option<(Form, Vec<u64>)> {
-            let (words, clock) = self.table.copy_words_with_clock()?;
+            let (words, clock) = self.table.copy_words()?;
             Some((Form { clock, ..self.form() }, words))
         }
 

@@ -313,7 +313,7 @@ pub(crate) trait Engine: Lookups + Saved + Sized + Send + Sync + 'static {
 /// Inserts each of many items that is absent, by `insert`, which returns whether it was: see
 /// [`Failed`].
 #[inline]
-fn insert_absent_items<L, S: Words<L>>(
+fn insert_absent_items<L: Words<S>, S: Space>(
     table: &Table<S>,
     hashes: &mut Hashes<'_>,
     added: &mut [bool],
@@ -322,7 +322,7 @@ fn insert_absent_items<L, S: Words<L>>(
     insert: impl Fn(S::Item) -> Result<bool, InsertError>,
 ) {
     let mut ended = false;
-    S::for_each_item(table, hashes, |position, item| {
+    L::for_each_item(table, hashes, |position, item| {
         if !ended {
             match insert(item) {
                 Ok(was_absent) => added[position] = was_absent,
@@ -336,14 +336,14 @@ fn insert_absent_items<L, S: Words<L>>(
 /// Removes many items, of which `complete` returns each with its value. Writes which items were
 /// removed, and adds 1 to `count` for each of them.
 #[inline]
-fn remove_items<L, S: Words<L>>(
+fn remove_items<L: Words<S>, S: Space>(
     table: &Table<S>,
     hashes: &mut Hashes<'_>,
     removed: &mut [bool],
     count: &mut usize,
     complete: impl Fn(usize, S::Item) -> S::Item,
 ) {
-    S::for_each_item(table, hashes, |position, item| {
+    L::for_each_item(table, hashes, |position, item| {
         removed[position] = table.remove::<L>(complete(position, item));
         *count += usize::from(removed[position]);
     });
@@ -351,14 +351,14 @@ fn remove_items<L, S: Words<L>>(
 
 /// Writes what `find` returns for each of many items. Returns the number of those that it found.
 #[inline]
-fn answer_items<L, S: Words<L>>(
+fn answer_items<L: Words<S>, S: Space>(
     table: &Table<S>,
     hashes: &mut Hashes<'_>,
     answers: &mut Answers<'_>,
     find: impl Fn(S::Item) -> Option<u16>,
 ) -> usize {
     let mut count = 0;
-    S::for_each_item(table, hashes, |position, item| {
+    L::for_each_item(table, hashes, |position, item| {
         let found = find(item);
         answers.set(position, found);
         count += usize::from(found.is_some());

@@ -80,17 +80,14 @@ impl<S: Space<Payload = Aged>> Table<S> {
     /// one: if it was complete before, or if `buckets` are enough for all of them. Otherwise a loop
     /// until none is left might go on for ever. Does not go on while another call begins a
     /// generation, or is about to: that call lets the sweep begin.
-    pub fn sweep<L>(&self, buckets: u64) -> u64
-    where
-        S: Words<L>,
-    {
+    pub fn sweep<L: Words<S>>(&self, buckets: u64) -> u64 {
         let (clock, mut rest, mut has_begun) = (&self.clock, buckets, false);
         loop {
             let chunk = rest.min(CHUNK);
             rest -= chunk;
             let _sweeping = clock.sweeping.lock();
             let now = clock.now();
-            let sweep = |now, bucket, end| S::sweep_bucket(self, now, bucket, end);
+            let sweep = |now, bucket, end| L::sweep_bucket(self, now, bucket, end);
             let end = self.end_of_sweep();
             let was_swept = clock.is_swept(end);
             let goes_on = rest >= self.space.buckets() || was_swept;
@@ -120,19 +117,13 @@ impl<S: Space<Payload = Aged>> Table<S> {
 
     /// Begins the next generation, unless another call has done so since this one began. Returns
     /// the new generation.
-    pub fn advance<L>(&self) -> u64
-    where
-        S: Words<L>,
-    {
+    pub fn advance<L: Words<S>>(&self) -> u64 {
         self.advance_from::<L>(self.clock.generation_to_change())
     }
 
     /// Begins the generation after `start`, which the caller has read, once all buckets have been
     /// swept in this one; unless it has begun already. Returns the present generation.
-    fn advance_from<L>(&self, start: u64) -> u64
-    where
-        S: Words<L>,
-    {
+    fn advance_from<L: Words<S>>(&self, start: u64) -> u64 {
         let clock = &self.clock;
         let _advancing = clock.advancing.lock();
         // Another thread began a generation after the start, perhaps the one that this thread
@@ -155,10 +146,7 @@ impl<S: Space<Payload = Aged>> Table<S> {
 
     /// Begins the next generation if it is due by the caller's clock, in nanoseconds, and returns
     /// it.
-    pub fn tick_by<L>(&self, clock: impl Fn() -> u64) -> Option<u64>
-    where
-        S: Words<L>,
-    {
+    pub fn tick_by<L: Words<S>>(&self, clock: impl Fn() -> u64) -> Option<u64> {
         let begun = self.count_reading::<L>(&clock)?;
         // The time of the new generation is counted from here. Meanwhile others may have counted so
         // much of it that the next one is due.
@@ -166,10 +154,7 @@ impl<S: Space<Payload = Aged>> Table<S> {
     }
 
     /// Reads the caller's clock once, and begins the next generation if it is due.
-    fn count_reading<L>(&self, clock: impl Fn() -> u64) -> Option<u64>
-    where
-        S: Words<L>,
-    {
+    fn count_reading<L: Words<S>>(&self, clock: impl Fn() -> u64) -> Option<u64> {
         let schedule = &self.clock.schedule;
         if self.clock.keeper.is_some() {
             return None;
@@ -191,10 +176,7 @@ impl<S: Space<Payload = Aged>> Table<S> {
     /// Begins the generations that are due by the caller's clock, in nanoseconds, after a time in
     /// which nobody used the table, but no more than are needed to let everything expire. Returns
     /// the present generation.
-    pub fn advance_to<L>(&self, clock: impl Fn() -> u64) -> u64
-    where
-        S: Words<L>,
-    {
+    pub fn advance_to<L: Words<S>>(&self, clock: impl Fn() -> u64) -> u64 {
         let (counting, generation, reading) = loop {
             if self.clock.keeper.is_some() {
                 return self.clock.generation();
@@ -220,10 +202,7 @@ impl<S: Space> Table<S> {
     /// Sweeps a bucket in the generation `now`, which was read under a lock that is still held.
     /// Returns its word.
     #[inline]
-    pub(in crate::table) fn sweep_one<L>(&self, now: u64, bucket: u32) -> u64
-    where
-        S: Words<L>,
-    {
+    pub(in crate::table) fn sweep_one<L: Words<S>>(&self, now: u64, bucket: u32) -> u64 {
         let place = self.space.bucket(bucket);
         loop {
             // Acquire: pairs with the Release of a split, so that the memory of a child is there.
@@ -233,7 +212,7 @@ impl<S: Space> Table<S> {
             if expired == 0 {
                 return word;
             }
-            let new = S::without_all(word, expired);
+            let new = L::without_all(word, expired);
             // Release: pairs with the Acquire of whoever loads the word: a lookup that sees the
             // slot cleared sees the generation in which it expired.
             if place.compare_exchange(word, new, Release, Relaxed).is_ok() {

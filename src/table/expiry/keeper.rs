@@ -204,10 +204,7 @@ impl Generations {
 impl<S: Space<Payload = Aged>> Table<S> {
     /// Does a part of the work before a write, if the table keeps time.
     #[cold]
-    pub fn keep_time<L>(&self)
-    where
-        S: Words<L>,
-    {
+    pub fn keep_time<L: Words<S>>(&self) {
         let Some(keeper) = &self.clock.keeper else { return };
         // Acquire: as in `has_work`, if the lock is taken.
         // mutant-ok: loom does not run another thread between a store of the lock's holder and the
@@ -227,10 +224,7 @@ impl<S: Space<Payload = Aged>> Table<S> {
     /// Does the parts of the work that fall to a batch of this many items, after it, if the table
     /// keeps time. Waits for stripes if a generation is due, and for nothing else.
     #[cold]
-    pub fn catch_up<L>(&self, items: usize)
-    where
-        S: Words<L>,
-    {
+    pub fn catch_up<L: Words<S>>(&self, items: usize) {
         let Some(keeper) = &self.clock.keeper else { return };
         for _ in 0..items / ITEMS_PER_PART {
             let time = keeper.time.now();
@@ -245,10 +239,7 @@ impl<S: Space<Payload = Aged>> Table<S> {
 
     /// Does all work that is due by the clock of the table, if it has one. Returns the present
     /// generation if this call has begun it.
-    pub fn tick<L>(&self) -> Option<u64>
-    where
-        S: Words<L>,
-    {
+    pub fn tick<L: Words<S>>(&self) -> Option<u64> {
         let keeper = self.clock.keeper.as_ref()?;
         // One reading, so that this comes to an end however short the interval is.
         // (What is never due is due at the last time that there is.)
@@ -273,10 +264,12 @@ impl<S: Space<Payload = Aged>> Table<S> {
     /// Does a part of what is due at a time, for a holder of the keeper's lock. Returns whether the
     /// other locks were free, and the last generation that it has begun. The caller's first part
     /// has a [`life`](Generations::life) `left`.
-    fn do_part<L>(&self, keeper: &Keeper, time: u64, left: &mut u64) -> (bool, Option<u64>)
-    where
-        S: Words<L>,
-    {
+    fn do_part<L: Words<S>>(
+        &self,
+        keeper: &Keeper,
+        time: u64,
+        left: &mut u64,
+    ) -> (bool, Option<u64>) {
         let clock = &self.clock;
         // Whoever holds one of these may take long.
         let Some(_advancing) = clock.advancing.try_lock() else { return (false, None) };
@@ -302,7 +295,7 @@ impl<S: Space<Payload = Aged>> Table<S> {
             } else if !is_swept && rest > 0 && time >= next.min(due) {
                 let buckets = rest.min(CHUNK);
                 clock.sweep_locked((now, end), buckets, |now, bucket, end| {
-                    S::sweep_bucket(self, now, bucket, end);
+                    L::sweep_bucket(self, now, bucket, end);
                 });
                 rest -= buckets.min(end);
                 next = next.saturating_add(interval / 2 / (end / CHUNK + 1));

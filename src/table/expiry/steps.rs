@@ -66,10 +66,7 @@ impl Payload for Aged {
 impl<S: Space<Payload = Aged>> Table<S> {
     /// Returns whether a visible slot matches an item.
     #[inline]
-    pub(in crate::table) fn look_for_visible<L>(&self, item: &S::Item) -> bool
-    where
-        S: Words<L>,
-    {
+    pub(in crate::table) fn look_for_visible<L: Words<S>>(&self, item: &S::Item) -> bool {
         loop {
             let now = self.clock.generation();
             let (words, reading) = self.read::<L>(item);
@@ -89,10 +86,7 @@ impl<S: Space<Payload = Aged>> Table<S> {
     /// # Errors
     /// As `insert`, where slots that have expired count as empty.
     #[inline]
-    pub fn insert_for<L>(&self, item: S::Item, life: u32) -> Result<u64, InsertError>
-    where
-        S: Words<L>,
-    {
+    pub fn insert_for<L: Words<S>>(&self, item: S::Item, life: u32) -> Result<u64, InsertError> {
         let clock = &self.clock;
         let generation = clock.generation() - u64::from(clock.window() - life);
         self.insert::<L>(S::with_value(item, clock.stamp(generation)))?;
@@ -104,10 +98,7 @@ impl<S: Space<Payload = Aged>> Table<S> {
     ///
     /// # Errors
     /// Why there is no room, if there is no visible copy.
-    pub fn insert_unseen<L>(&self, item: S::Item) -> Result<Option<u64>, InsertError>
-    where
-        S: Words<L>,
-    {
+    pub fn insert_unseen<L: Words<S>>(&self, item: S::Item) -> Result<Option<u64>, InsertError> {
         Ok(self.insert_if_absent::<L>(&item, 0)?.ok())
     }
 
@@ -116,10 +107,11 @@ impl<S: Space<Payload = Aged>> Table<S> {
     ///
     /// # Errors
     /// As `insert_unseen`.
-    pub fn insert_unseen_for<L>(&self, item: S::Item, life: u32) -> Result<Option<u64>, InsertError>
-    where
-        S: Words<L>,
-    {
+    pub fn insert_unseen_for<L: Words<S>>(
+        &self,
+        item: S::Item,
+        life: u32,
+    ) -> Result<Option<u64>, InsertError> {
         let age = u64::from(self.clock.window() - life);
         Ok(self.insert_if_absent::<L>(&item, age)?.ok())
     }
@@ -127,10 +119,7 @@ impl<S: Space<Payload = Aged>> Table<S> {
     /// Gives the stamp of the present generation to the oldest visible copy of an item. Returns
     /// whether there was one.
     #[must_use]
-    pub fn refresh<L>(&self, item: S::Item) -> bool
-    where
-        S: Words<L>,
-    {
+    pub fn refresh<L: Words<S>>(&self, item: S::Item) -> bool {
         let guard = self.stripe::<L>(&item).lock();
         loop {
             let now = self.clock.now();
@@ -166,10 +155,7 @@ impl<S: Space<Payload = Aged>> Table<S> {
     /// Also returns `false` if a newer copy knows more, and something was refreshed within the
     /// window: that copy may be this item's. See "Refreshing" in `mod.rs`.
     #[must_use]
-    pub fn remove_of<L>(&self, item: S::Item, generation: u64) -> bool
-    where
-        S: Words<L>,
-    {
+    pub fn remove_of<L: Words<S>>(&self, item: S::Item, generation: u64) -> bool {
         let guard = self.stripe::<L>(&item).lock();
         let now = self.clock.now();
         if !self.clock.is_visible(now, generation) {
@@ -179,7 +165,7 @@ impl<S: Space<Payload = Aged>> Table<S> {
             let words = self.space.load_both_to_change(&item);
             let (mut found, mut newer) = (None, 0);
             let marks = self.visible_in::<L>(now, &item, words);
-            for copy in marked::<S, L>(words, marks) {
+            for copy in marked::<L, S>(words, marks) {
                 let age = self.clock.age(now, copy.slot);
                 let (of, knowledge) = (now - u64::from(age), copy.knowledge);
                 if of == generation {
@@ -202,20 +188,22 @@ impl<S: Space<Payload = Aged>> Table<S> {
     }
 
     /// Returns the oldest marked slot, and of several the one that knows most.
-    fn oldest<L>(&self, now: u64, words: [Seen; 2], marks: [u64; 2]) -> Option<MarkedSlot>
-    where
-        S: Words<L>,
-    {
+    fn oldest<L: Words<S>>(
+        &self,
+        now: u64,
+        words: [Seen; 2],
+        marks: [u64; 2],
+    ) -> Option<MarkedSlot> {
         // The order of slots as one number, so that no comparison takes a branch.
         let mut oldest = 0;
         for (place, (Seen { word, .. }, mut left)) in words.into_iter().zip(marks).enumerate() {
             while left != 0 {
-                let slot = S::LANES.slot(word, left & left.wrapping_neg());
+                let slot = L::LANES.slot(word, left & left.wrapping_neg());
                 left &= left - 1;
                 // An empty slot may be marked, too.
                 if slot != 0 {
                     let age = u64::from(self.clock.age(now, slot));
-                    let knowledge = u64::from(S::knowledge(word, slot));
+                    let knowledge = u64::from(L::knowledge(word, slot));
                     let key = age << 48 | knowledge << 40 | (place as u64) << 32 | u64::from(slot);
                     oldest = oldest.max(key);
                 }

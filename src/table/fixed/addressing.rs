@@ -214,12 +214,12 @@ impl<P: Payload> Space for FixedSpace<P> {
     }
 }
 
-impl<L: BucketLayout, P: Payload> Words<L> for FixedSpace<P> {
+impl<L: BucketLayout, P: Payload> Words<FixedSpace<P>> for L {
     const LANES: Lanes = L::LANES;
 
     #[inline]
-    fn item(&self, mixed: u64) -> Pair {
-        self.addressing.pair::<L>(mixed)
+    fn item(space: &FixedSpace<P>, mixed: u64) -> Pair {
+        space.addressing.pair::<L>(mixed)
     }
 
     #[inline]
@@ -232,42 +232,42 @@ impl<L: BucketLayout, P: Payload> Words<L> for FixedSpace<P> {
     }
 
     #[inline]
-    fn stripe<'a>(&self, stripes: &'a Stripes, pair: &Pair) -> &'a Stripe {
-        self.stripe_among(stripes, pair.fingerprint)
+    fn stripe<'a>(space: &FixedSpace<P>, stripes: &'a Stripes, pair: &Pair) -> &'a Stripe {
+        space.stripe_among(stripes, pair.fingerprint)
     }
 
     #[inline]
-    fn stripe_of_move<'a>(&self, stripes: &'a Stripes, step: Move) -> &'a Stripe {
-        self.stripe_among(stripes, step.fingerprint)
+    fn stripe_of_move<'a>(space: &FixedSpace<P>, stripes: &'a Stripes, step: Move) -> &'a Stripe {
+        space.stripe_among(stripes, step.fingerprint)
     }
 
     #[inline]
-    fn marks(&self, pair: &Pair, words: [Seen; 2]) -> [u64; 2] {
+    fn marks(space: &FixedSpace<P>, pair: &Pair, words: [Seen; 2]) -> [u64; 2] {
         let pattern = L::LANES.broadcast(pair.fingerprint.get());
         // The exact tests: every mark is right.
-        let marks = words.map(|seen| L::LANES.zeros((seen.word ^ pattern) & !self.values::<L>()));
+        let marks = words.map(|seen| L::LANES.zeros((seen.word ^ pattern) & !space.values::<L>()));
         [marks[0], if pair.buckets[0] == pair.buckets[1] { 0 } else { marks[1] }]
     }
 
     #[inline]
-    fn copies_in(&self, pair: &Pair, words: [Seen; 2]) -> usize {
-        let pattern = L::pattern(self.key(pair.fingerprint));
-        let count = |seen: Seen| L::count(seen.word & !self.values::<L>(), pattern) as usize;
+    fn copies_in(space: &FixedSpace<P>, pair: &Pair, words: [Seen; 2]) -> usize {
+        let pattern = L::pattern(space.key(pair.fingerprint));
+        let count = |seen: Seen| L::count(seen.word & !space.values::<L>(), pattern) as usize;
         let [first, second] = words.map(count);
         if pair.buckets[0] == pair.buckets[1] { first } else { first + second }
     }
 
     #[inline]
-    fn value_in(&self, pair: &Pair, words: [Seen; 2]) -> Option<u16> {
-        let pattern = L::pattern(self.key(pair.fingerprint));
-        let is_in = |seen: &Seen| L::contains(seen.word & !self.values::<L>(), pattern);
+    fn value_in(space: &FixedSpace<P>, pair: &Pair, words: [Seen; 2]) -> Option<u16> {
+        let pattern = L::pattern(space.key(pair.fingerprint));
+        let is_in = |seen: &Seen| L::contains(seen.word & !space.values::<L>(), pattern);
         let place = words.iter().position(is_in)?;
-        Some(self.first_value::<L>(words[place].word, pair.fingerprint))
+        Some(space.first_value::<L>(words[place].word, pair.fingerprint))
     }
 
     #[inline]
     fn changed(
-        &self,
+        space: &FixedSpace<P>,
         pair: &Pair,
         [first, second]: [Seen; 2],
         value: Option<u16>,
@@ -280,7 +280,7 @@ impl<L: BucketLayout, P: Payload> Words<L> for FixedSpace<P> {
         let new = match value {
             None => L::without(word, pattern),
             Some(value) => {
-                let key = self.key(pair.fingerprint).get();
+                let key = space.key(pair.fingerprint).get();
                 L::replace(word, pattern, Fingerprint::new(key | u32::from(value)))
             }
         };
@@ -293,7 +293,7 @@ impl<L: BucketLayout, P: Payload> Words<L> for FixedSpace<P> {
     }
 
     #[inline]
-    fn slot_of(&self, pair: &Pair, _is_second: bool, _word: u64) -> u32 {
+    fn slot_of(_space: &FixedSpace<P>, pair: &Pair, _is_second: bool, _word: u64) -> u32 {
         pair.fingerprint.get()
     }
 
@@ -322,23 +322,23 @@ impl<L: BucketLayout, P: Payload> Words<L> for FixedSpace<P> {
     }
 
     #[inline]
-    fn source(&self, step: Move) -> Option<(Seen, u32)> {
+    fn source(space: &FixedSpace<P>, step: Move) -> Option<(Seen, u32)> {
         // Acquire: pairs with the Release of `try_add`. The copy passes on what its original
         // published.
-        let word = self.bucket(step.from).load_to_change(Acquire);
+        let word = space.bucket(step.from).load_to_change(Acquire);
         let is_there = L::contains(word, L::pattern(step.fingerprint));
         is_there.then_some((Seen { bucket: step.from, word }, step.fingerprint.get()))
     }
 
     #[inline]
-    fn destination(&self, step: Move) -> Option<(Seen, u32)> {
+    fn destination(space: &FixedSpace<P>, step: Move) -> Option<(Seen, u32)> {
         // Relaxed: the compare-and-swap validates what was read, and nothing else depends on it.
-        let word = self.bucket(step.to).load_to_change(Relaxed);
+        let word = space.bucket(step.to).load_to_change(Relaxed);
         Some((Seen { bucket: step.to, word }, step.fingerprint.get()))
     }
 
     #[inline]
-    fn incoming_slot(&self, _step: Move, incoming: Fingerprint) -> u32 {
+    fn incoming_slot(_space: &FixedSpace<P>, _step: Move, incoming: Fingerprint) -> u32 {
         incoming.get()
     }
 

@@ -1,6 +1,6 @@
 //! The limit on copies that a full pair of buckets sets.
 
-use super::{FixedTable, Pair, Payload, Space};
+use super::{FixedTable, Pair, Payload, Space, Words};
 use crate::bucket::BucketLayout;
 
 /// The number of slots in a pair's buckets: the limit on copies in a table.
@@ -14,7 +14,7 @@ impl<P: Payload> FixedTable<P> {
     /// twice or not at all.
     #[inline]
     fn estimate_copies<L: BucketLayout>(&self, pair: Pair) -> usize {
-        self.copies_in::<L>(&pair, self.load_both_to_change(&pair))
+        L::copies_in(&self.space, &pair, self.load_both_to_change(&pair))
     }
 
     /// Returns whether the number of copies has reached `limit`.

@@ -1,8 +1,7 @@
 //! Merging tables of a fixed size: see `table/steps/merge.rs`.
 
-use super::{FixedTable, Pair, Payload, StripeGuard};
+use super::{FixedTable, Pair, Payload};
 use crate::{
-    InsertError,
     bucket::BucketLayout,
     sync::Relaxed,
     table::{MergeRefusal, Merged},
@@ -23,31 +22,17 @@ impl<P: Payload> FixedTable<P> {
                 if limit.is_some_and(|limit| self.holds::<L>(limit, pair)) {
                     return Err(MergeRefusal::TooManyCopies);
                 }
-                Ok(self.insert_in_place::<L>(pair)?)
+                if !self.add_in_place::<L>(pair) {
+                    self.insert_by_relocating::<L>(pair)?;
+                }
+                Ok(())
             },
             |(), pair| {
                 let guard = self.stripe::<L>(&pair).lock();
-                self.undo_locked::<L>(&guard, clears, pair)
+                self.stripes.clears_locked(&guard) == clears
+                    && self.clear_one::<L>(&guard, &pair, None)
             },
         )
-    }
-}
-
-impl<P: Payload> FixedTable<P> {
-    /// Removes a copy that a merge added, unless the table was cleared since the merge read this
-    /// number of clears.
-    pub(crate) fn undo_locked<L: BucketLayout>(
-        &self,
-        guard: &StripeGuard,
-        clears: u64,
-        pair: Pair,
-    ) -> bool {
-        self.stripes.clears_locked(guard) == clears && self.clear_one::<L>(guard, &pair, None)
-    }
-
-    /// Inserts a copy, if possible into the first bucket of the pair.
-    fn insert_in_place<L: BucketLayout>(&self, pair: Pair) -> Result<(), InsertError> {
-        if self.add_in_place::<L>(pair) { Ok(()) } else { self.insert_by_relocating::<L>(pair) }
     }
 
     /// Adds the fingerprint to the first bucket of the pair, or to the other one. Returns `false`
@@ -56,7 +41,7 @@ impl<P: Payload> FixedTable<P> {
     /// The first bucket is where the fingerprint is in the other table. So a table that is empty
     /// takes all fingerprints of another one, which may be so full that they would not fit in
     /// another arrangement. And the buckets are written in order.
-    pub(crate) fn add_in_place<L: BucketLayout>(&self, pair: Pair) -> bool {
+    fn add_in_place<L: BucketLayout>(&self, pair: Pair) -> bool {
         let [first, _] = pair.buckets;
         self.add::<L>(&Pair { buckets: [first; 2], ..pair }) || self.add::<L>(&pair)
     }
@@ -64,7 +49,7 @@ impl<P: Payload> FixedTable<P> {
     /// Calls `each` with the pairs of all fingerprints, bucket by bucket, until it returns `false`.
     /// The first bucket of a pair is the one that holds the fingerprint. Meanwhile no other thread
     /// may use the table.
-    pub(crate) fn for_each_copy<L: BucketLayout>(&self, mut each: impl FnMut(Pair) -> bool) {
+    fn for_each_copy<L: BucketLayout>(&self, mut each: impl FnMut(Pair) -> bool) {
         for (word, bucket) in self.buckets.as_slice().iter().zip(0..) {
             // Relaxed: no other thread uses the table.
             for fingerprint in L::fingerprints(word.load(Relaxed)) {

@@ -6,7 +6,7 @@ use super::{Buckets, Clock, FixedTable, Payload};
 use crate::{
     bucket::BucketLayout,
     sync::{AcqRel, acquire_fence, load_all},
-    table::{AllStripes, ClockState, memory::touched_words},
+    table::{ClockState, memory::touched_words},
 };
 
 /// Number of words whose occupied slots are counted together. They stay in a first-level cache.
@@ -19,25 +19,37 @@ pub(crate) fn occupied<L: BucketLayout>(words: &[u64]) -> u64 {
 
 impl<P: Payload> FixedTable<P> {
     /// Returns a copy of all words that contains every item that is in the table throughout the
-    /// call, or `None` if the system refuses the memory.
+    /// call, and the state of the clock in the generation in which they were copied, if slots
+    /// expire; or `None` if the system refuses the memory.
     #[must_use]
-    pub fn copy_words(&self) -> Option<Vec<u64>> {
-        self.copy_words_with_clock().map(|(words, _)| words)
+    pub fn copy_words(&self) -> Option<(Vec<u64>, Option<ClockState>)> {
+        let mut copy = touched_words(self.buckets.as_slice().len())?;
+        let clock = self.copy_into(&mut copy);
+        Some((copy, clock))
     }
 
-    /// As [`copy_words`](Self::copy_words), and returns the state of the clock in the generation in
-    /// which the words were copied.
-    pub(crate) fn copy_words_with_clock(&self) -> Option<(Vec<u64>, Option<ClockState>)> {
-        let mut copy = touched_words(self.buckets.as_slice().len())?;
+    /// Copies all words, in order, and returns the state of the clock. A caller that finds an item
+    /// in the copy happens after its insert.
+    ///
+    /// Other threads wait for the stripes meanwhile, so the memory of the copy should be
+    /// [touched](touched_words).
+    ///
+    /// # Panics
+    /// If the copy does not have as many words as the table.
+    fn copy_into(&self, copy: &mut [u64]) -> Option<ClockState> {
         let paused = self.clock.pause();
         let stripes = self.stripes.lock_all();
-        self.copy_into(&stripes, &mut copy);
+        // Relaxed: what must be in the copy happened before the locks were acquired. The fence
+        // orders these loads.
+        load_all(self.buckets.as_slice(), copy);
+        // Pairs with the Release of `try_add` and `change_slot`, for every word that was loaded.
+        acquire_fence();
         // After the words, and under the locks: see `table/expiry/mod.rs`.
         let now = self.clock.now();
         // Nobody holds up sweeps while waiting for the schedule: see "Copies" in
         // `table/expiry/mod.rs`.
         drop((stripes, paused));
-        Some((copy, self.clock.read(now)))
+        self.clock.read(now)
     }
 
     /// Returns a copy of the table with stripes of its own, which contains every item that is in
@@ -47,15 +59,10 @@ impl<P: Payload> FixedTable<P> {
     pub fn try_clone<L: BucketLayout>(&self, huge_pages: bool) -> Option<(Self, u64)> {
         let mut copy = Buckets::new(self.addressing.buckets(), huge_pages)?;
         copy.touch();
-        let paused = self.clock.pause();
-        let stripes = self.stripes.lock_all();
-        copy.with_words(|words| self.copy_into(&stripes, words));
-        // After the words: see `table/expiry/mod.rs`.
-        let now = self.clock.now();
-        drop((stripes, paused));
+        let clock = copy.with_words(|words| self.copy_into(words));
         let occupied = copy.with_words(|words| occupied::<L>(words));
         let mut table = Self::with_buckets(self.addressing, copy, self.stripes())?;
-        table.start_clock::<L>(self.clock.read(now));
+        table.start_clock::<L>(clock);
         Some((table, occupied))
     }
 
@@ -64,31 +71,6 @@ impl<P: Payload> FixedTable<P> {
     pub fn clear<L: BucketLayout>(&self) -> u64 {
         let stripes = self.stripes.lock_all();
         stripes.bump();
-        self.clear_locked::<L>(&stripes)
-    }
-}
-
-impl<P: Payload> FixedTable<P> {
-    /// Copies all words, in order. A caller that finds an item in the copy happens after its
-    /// insert.
-    ///
-    /// The caller holds all stripes of this table. Other threads wait for them, so the memory of
-    /// the copy should be [touched](touched_words).
-    ///
-    /// # Panics
-    /// If the copy does not have as many words as the table.
-    pub(crate) fn copy_into(&self, _stripes: &AllStripes, copy: &mut [u64]) {
-        // Relaxed: what must be in the copy happened before the locks were acquired, or before the
-        // call. The fence orders these loads.
-        load_all(self.buckets.as_slice(), copy);
-        // Pairs with the Release of `try_add` and `change_slot`, for every word that was loaded.
-        acquire_fence();
-    }
-
-    /// Removes every fingerprint. Returns the number of slots that were cleared.
-    ///
-    /// The caller holds all stripes, and has bumped their versions.
-    pub(crate) fn clear_locked<L: BucketLayout>(&self, _stripes: &AllStripes) -> u64 {
         let mut block = [0; CENSUS_BLOCK];
         let mut count = 0;
         for words in self.buckets.as_slice().chunks(CENSUS_BLOCK) {
@@ -103,6 +85,7 @@ impl<P: Payload> FixedTable<P> {
             }
             count += L::census(block).occupied;
         }
+        drop(stripes);
         count
     }
 

@@ -82,31 +82,19 @@ impl core::panic::UnwindSafe for GrowingBuckets {}
 impl core::panic::RefUnwindSafe for GrowingBuckets {}
 
 impl GrowingBuckets {
-    /// Returns buckets of which the `first` ones are committed, and up to `max` can be. `None` if
+    /// Returns buckets of which `first` are about to be committed, and up to `max` can be. `None` if
     /// the system refuses the memory.
     ///
-    /// With `reserve`, the addresses of all of them are reserved if the system can do that and does
-    /// not refuse. Otherwise each chunk is a segment from the allocator.
+    /// If they are to be reserved, the addresses of all of them are, if the system can do that and
+    /// does not refuse. Otherwise each chunk is a segment from the allocator.
     ///
     /// # Panics
     /// Unless `1 <= first <= max <= 2^32`.
-    pub(crate) fn new(first: u64, max: u64, reserve: bool, huge_pages: bool) -> Option<Self> {
-        let buckets = Self::uncommitted(first, max, reserve, huge_pages)?;
-        buckets.commit(0..first)?;
-        Some(buckets)
-    }
-
-    /// As [`new`](Self::new), but no bucket is committed.
-    pub(crate) fn uncommitted(
-        first: u64,
-        max: u64,
-        reserve: bool,
-        huge_pages: bool,
-    ) -> Option<Self> {
+    pub(crate) fn new(first: u64, max: u64, (reserve, huge_pages): (bool, bool)) -> Option<Self> {
         assert!(0 < first && first <= max && max <= 1 << 32, "too few or too many buckets");
         let reservation = reserve.then(|| Reservation::new(max, huge_pages)).flatten();
         let smallest = match &reservation {
-            Some(reservation) => reservation.page() / size_of::<Word>(),
+            Some(reservation) => reservation.page / size_of::<Word>(),
             None => Segments::MIN_BUCKETS,
         };
         let chunks = Chunks::new(first, max, smallest.ilog2());
@@ -116,7 +104,7 @@ impl GrowingBuckets {
         };
         let committed = try_boxed((0..chunks.count().div_ceil(BITS)).map(|_| Word::new(0)))?;
         Some(Self {
-            base: reservation.as_ref().map(Reservation::base),
+            base: reservation.as_ref().map(|reservation| reservation.base),
             reservation,
             #[cfg(guira_in_place)]
             image: None,
@@ -271,7 +259,7 @@ impl GrowingBuckets {
     fn chunk_bytes(&self, number: usize) -> usize {
         let bytes = self.chunks.len(number) * size_of::<Word>();
         // The last chunk may end within a page.
-        bytes.next_multiple_of(self.reservation.as_ref().map_or(1, Reservation::page))
+        bytes.next_multiple_of(self.reservation.as_ref().map_or(1, |reservation| reservation.page))
     }
 
     /// Bytes of the committed chunks, and of what keeps track of them on the heap.
@@ -310,27 +298,6 @@ impl GrowingBuckets {
             }
         }
         self.segments.free_tables(|group| self.committed[group].load(Relaxed) == 0);
-    }
-
-    /// Releases all chunks that hold no bucket below this one. What another chunk holds of buckets
-    /// from this one on is returned to the system, as far as these buckets are whole pages of
-    /// reserved addresses. They keep their values or are empty.
-    #[cfg(feature = "std")]
-    pub(crate) fn discard(&mut self, buckets: u64) {
-        self.truncate(buckets);
-        if buckets >= self.chunks.max() {
-            return;
-        }
-        let number = self.chunks.find(buckets);
-        let (is_committed, end) = (self.has(number), self.chunks.chunk(number).end);
-        if let Some(reservation) = &mut self.reservation {
-            let start = buckets.next_multiple_of((reservation.page() / size_of::<Word>()) as u64);
-            if is_committed && start < end {
-                // SAFETY: whole pages of a committed chunk, and `&mut self` makes the access
-                // exclusive.
-                unsafe { reservation.clear(&(start..end)) };
-            }
-        }
     }
 
     /// Calls a function with consecutive runs of words that hold these buckets, in order.

@@ -2,6 +2,8 @@
 
 use core::{fmt, ops::Range};
 
+use wide::bytemuck::cast_slice_mut;
+
 use super::Buckets;
 
 /// Bytes of a word.
@@ -50,7 +52,13 @@ impl LoaderMemory for Buckets {
     }
 
     fn with_chunk<R>(&mut self, chunk: Range<usize>, change: impl FnOnce(&mut [u8]) -> R) -> R {
-        self.with_bytes(chunk, change)
+        self.with_words(|words| {
+            let words = &mut words[chunk.start / WORD..chunk.end / WORD];
+            swap_if_big_endian(words);
+            let result = change(cast_slice_mut(words));
+            swap_if_big_endian(words);
+            result
+        })
     }
 
     fn keep(&mut self, _chunk: Range<usize>) -> Option<()> {
@@ -190,5 +198,12 @@ impl<M: LoaderMemory> TableLoader<M> {
     pub(crate) fn finish(self) -> M {
         assert!(!self.is_incomplete(), "words are missing");
         self.memory
+    }
+}
+
+/// Converts words between the machine's byte order and little-endian.
+pub(crate) fn swap_if_big_endian(words: &mut [u64]) {
+    for word in words {
+        *word = word.to_le();
     }
 }

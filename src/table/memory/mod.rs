@@ -16,7 +16,7 @@ mod model;
 mod system;
 
 use alloc::{boxed::Box, vec::Vec};
-use core::{mem::MaybeUninit, ops::Range};
+use core::{hint::black_box, mem::MaybeUninit};
 
 use crate::sync::Word;
 #[cfg(feature = "std")]
@@ -25,7 +25,9 @@ use crate::sync::load_all;
 pub(crate) use borrowed::Borrowed;
 pub(crate) use growing::GrowingBuckets;
 #[cfg(feature = "std")]
-pub(crate) use loader::{LOADED_CHUNK, LoaderMemory, LoaderPosition, TableLoader};
+pub(crate) use loader::{
+    LOADED_CHUNK, LoaderMemory, LoaderPosition, TableLoader, swap_if_big_endian,
+};
 #[cfg(any(loom, shuttle))]
 pub(crate) use model::Buckets;
 #[cfg(not(any(loom, shuttle)))]
@@ -35,6 +37,9 @@ pub(crate) use system::Buckets;
 /// pages are aligned to it.
 #[cfg(not(any(loom, shuttle)))]
 const HUGE_PAGE: usize = 2 << 20;
+
+/// Words of a page on most systems. It is larger on some.
+const PAGE_WORDS: usize = (4 << 10) / size_of::<u64>();
 
 impl Buckets {
     /// Returns empty buckets, or `None` if the system refuses the memory.
@@ -73,16 +78,6 @@ pub(crate) fn try_boxed<T>(values: impl ExactSizeIterator<Item = T>) -> Option<B
     Some(collected.into_boxed_slice())
 }
 
-/// The words that a range of bytes covers.
-///
-/// # Panics
-/// If a word is covered in part.
-fn words(bytes: &Range<usize>) -> Range<usize> {
-    const WORD: usize = size_of::<u64>();
-    assert!(bytes.start.is_multiple_of(WORD) && bytes.end.is_multiple_of(WORD), "half a word");
-    bytes.start / WORD..bytes.end / WORD
-}
-
 /// Returns zeroed words in memory that the system has provided, on huge pages where it has them, or
 /// `None` if it refuses the memory.
 pub(crate) fn touched_words(len: usize) -> Option<Vec<u64>> {
@@ -94,11 +89,19 @@ pub(crate) fn touched_words(len: usize) -> Option<Vec<u64>> {
     Some(words)
 }
 
+/// Has the system provide the memory of words that are zero, page by page.
+pub(crate) fn touch_pages(words: &mut [u64]) {
+    for page in words.chunks_mut(PAGE_WORDS) {
+        // The compiler must not know that this is zero: it could omit the store to new memory.
+        page[0] = black_box(0);
+    }
+}
+
 /// Advises the system to back untouched memory with huge pages, as far as whole ones fit into it.
 pub(crate) fn advise_huge_pages<T>(memory: &mut [MaybeUninit<T>]) {
     #[cfg(all(target_os = "linux", not(any(loom, shuttle, miri))))]
     {
-        let Range { start, end } = memory.as_mut_ptr_range();
+        let core::ops::Range { start, end } = memory.as_mut_ptr_range();
         let first = start.addr().next_multiple_of(HUGE_PAGE);
         let bytes = (end.addr() / HUGE_PAGE * HUGE_PAGE).saturating_sub(first);
         if bytes > 0 {

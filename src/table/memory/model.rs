@@ -1,7 +1,6 @@
 //! Words for model checkers, whose atomics are constructed one by one.
 
 use alloc::{boxed::Box, vec::Vec};
-use core::ops::Range;
 
 use super::Word;
 use crate::sync::Relaxed;
@@ -16,21 +15,6 @@ impl Buckets {
     }
 
     pub(crate) fn touch(&mut self) {}
-
-    pub(super) fn with_bytes<R>(
-        &mut self,
-        bytes: Range<usize>,
-        change: impl FnOnce(&mut [u8]) -> R,
-    ) -> R {
-        let words = &mut self.0[super::words(&bytes)];
-        let numbers = words.iter().flat_map(|word| word.load(Relaxed).to_le_bytes());
-        let mut bytes: Vec<u8> = numbers.collect();
-        let result = change(&mut bytes);
-        for (word, bytes) in words.iter_mut().zip(bytes.as_chunks().0) {
-            word.set(u64::from_le_bytes(*bytes));
-        }
-        result
-    }
 
     pub(crate) fn with_words<R>(&mut self, change: impl FnOnce(&mut [u64]) -> R) -> R {
         let mut values: Vec<u64> = self.0.iter().map(|word| word.load(Relaxed)).collect();

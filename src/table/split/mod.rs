@@ -251,8 +251,8 @@ impl<P: Payload> GrowingTable<P> {
         stripes: usize,
         memory: (bool, bool),
     ) -> Option<Self> {
-        let (reserve, huge_pages) = memory;
-        let buckets = GrowingBuckets::new(first, limits.buckets, reserve, huge_pages)?;
+        let buckets = GrowingBuckets::new(first, limits.buckets, memory)?;
+        buckets.commit(0..first)?;
         Self::with_buckets::<L>(payload, first, buckets, limits, stripes, memory)
     }
 

@@ -11,7 +11,7 @@ impl<P: Payload> GrowingTable<P> {
     /// Splits the next bucket that no other thread is splitting. Returns `false` if there is none,
     /// or if the table may not grow further.
     pub fn split_one<L: GrowingLayout>(&self) -> bool {
-        self.split_next::<L>(self.size()).is_ok()
+        self.split_next::<L>(self.size()) == Ok(true)
     }
 
     /// Splits a bucket before its turn. Returns whether it was split: not if it has been split.

@@ -11,7 +11,7 @@
 //! belongs to an item, or is a ghost. Ghosts come and go under stripes. So whoever holds all stripes
 //! knows their number, and what else is occupied are items.
 
-use core::{hint::black_box, ops::Range};
+use core::ops::Range;
 
 use super::{GrowingSpace, GrowingTable, Size};
 use crate::{
@@ -20,32 +20,21 @@ use crate::{
         leveled::{level, slots},
     },
     sync::{AcqRel, Relaxed, Word, acquire_fence},
-    table::{AllStripes, Clock, ClockState, GrowingBuckets, Payload, SweepState},
+    table::{
+        AllStripes, Clock, ClockState, GrowingBuckets, Payload, SweepState, memory::touch_pages,
+    },
 };
 
-/// Words of a page on most systems. It is larger on some.
-const PAGE_WORDS: usize = (4 << 10) / size_of::<Word>();
 /// If a table grows while it is to be copied, the next attempt prepares for as many more buckets as
 /// the table has, divided by this.
 pub(super) const SLACK: u64 = 16;
 
-/// The occupied slots of a table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Occupied {
-    /// Those that belong to items.
-    pub(super) items: u64,
-    /// The others.
-    pub(super) ghosts: u64,
-}
-
-impl Occupied {
-    /// Divides the occupied slots, given the number of ghosts that was counted.
-    ///
-    /// If items were removed that had not been added, fewer slots than counted ghosts may be left.
-    pub(super) fn new(occupied: u64, ghosts: i64) -> Self {
-        let ghosts = (ghosts.max(0) as u64).min(occupied);
-        Self { items: occupied - ghosts, ghosts }
-    }
+/// The number of items among the occupied slots, given the number of ghosts that was counted. The
+/// other slots are ghosts.
+///
+/// If items were removed that had not been added, fewer slots than counted ghosts may be left.
+pub(super) fn items(occupied: u64, ghosts: u64) -> u64 {
+    occupied.saturating_sub(ghosts)
 }
 
 impl<P: Payload> GrowingTable<P> {
@@ -90,8 +79,8 @@ impl<P: Payload> GrowingTable<P> {
         if slack > 0 {
             copy.buckets.truncate(end);
         }
-        let Occupied { items, ghosts } = Occupied::new(occupied, ghosts);
-        copy.occupancy.start(items as i64, ghosts as i64, 0);
+        let items = items(occupied, ghosts.max(0) as u64);
+        copy.occupancy.start(items as i64, (occupied - items) as i64, 0);
         if let Some((clock, sweep)) = clock {
             copy.start_clock::<L>(clock, &sweep);
         }
@@ -106,12 +95,7 @@ impl<P: Payload> GrowingTable<P> {
         // Buckets ahead of their turn have chunks of their own.
         self.buckets.committed().try_for_each(|chunk| copy.commit(chunk))?;
         copy.commit(0..end)?;
-        copy.with_values(touched.min(end)..end, |words| {
-            for page in words.chunks_mut(PAGE_WORDS) {
-                // The compiler must not know that this is zero: it could omit the store.
-                page[0] = black_box(0);
-            }
-        });
+        copy.with_values(touched.min(end)..end, touch_pages);
         Some(end)
     }
 
@@ -184,7 +168,7 @@ impl<P: Payload> GrowingTable<P> {
         let ghosts = self.occupancy.ghosts();
         self.occupancy.clear(occupied as i64 - ghosts, ghosts);
         drop(stripes);
-        Occupied::new(occupied, ghosts).items
+        items(occupied, ghosts.max(0) as u64)
     }
 
     /// Advances the size as far as buckets have been split, and returns it. It stays as long as all

@@ -79,12 +79,12 @@ impl<P: Payload> Space for GrowingSpace<P> {
     }
 }
 
-impl<L: GrowingLayout, P: Payload> Words<L> for GrowingSpace<P> {
+impl<L: GrowingLayout, P: Payload> Words<GrowingSpace<P>> for L {
     const LANES: Lanes = L::LANES;
 
     #[inline]
-    fn item(&self, mixed: u64) -> Item {
-        self.growth.item::<L>(mixed)
+    fn item(space: &GrowingSpace<P>, mixed: u64) -> Item {
+        space.growth.item::<L>(mixed)
     }
 
     #[inline]
@@ -98,18 +98,22 @@ impl<L: GrowingLayout, P: Payload> Words<L> for GrowingSpace<P> {
     }
 
     #[inline]
-    fn stripe<'a>(&self, stripes: &'a Stripes, item: &Item) -> &'a Stripe {
-        self.stripe_of::<L>(stripes, item.sides)
+    fn stripe<'a>(space: &GrowingSpace<P>, stripes: &'a Stripes, item: &Item) -> &'a Stripe {
+        space.stripe_of::<L>(stripes, item.sides)
     }
 
     #[inline]
-    fn stripe_of_move<'a>(&self, stripes: &'a Stripes, Victim { side, .. }: Victim) -> &'a Stripe {
-        self.stripe_of::<L>(stripes, [side, self.growth.other(side)])
+    fn stripe_of_move<'a>(
+        space: &GrowingSpace<P>,
+        stripes: &'a Stripes,
+        Victim { side, .. }: Victim,
+    ) -> &'a Stripe {
+        space.stripe_of::<L>(stripes, [side, space.growth.other(side)])
     }
 
     #[inline]
-    fn marks(&self, item: &Item, [first, second]: [Seen; 2]) -> [u64; 2] {
-        let matches = |word, side: Side| L::matches(word, side.code, self.value_bits());
+    fn marks(space: &GrowingSpace<P>, item: &Item, [first, second]: [Seen; 2]) -> [u64; 2] {
+        let matches = |word, side: Side| L::matches(word, side.code, space.value_bits());
         let [in_first, in_second] =
             [matches(first.word, item.sides[0]), matches(second.word, item.sides[1])];
         // In one bucket, a slot that matches on both sides is one copy. Both loads of it must show
@@ -122,31 +126,36 @@ impl<L: GrowingLayout, P: Payload> Words<L> for GrowingSpace<P> {
     }
 
     #[inline]
-    fn copies_in(&self, item: &Item, words: [Seen; 2]) -> usize {
-        let [first, second] = Words::<L>::marks(self, item, words);
+    fn copies_in(space: &GrowingSpace<P>, item: &Item, words: [Seen; 2]) -> usize {
+        let [first, second] = Self::marks(space, item, words);
         (first.count_ones() + second.count_ones()) as usize
     }
 
     #[inline]
-    fn value_in(&self, item: &Item, words: [Seen; 2]) -> Option<u16> {
-        if self.value_bits() == 0 {
-            return self.is_in::<L>(item, words).then_some(0);
+    fn value_in(space: &GrowingSpace<P>, item: &Item, words: [Seen; 2]) -> Option<u16> {
+        if space.value_bits() == 0 {
+            return space.is_in::<L>(item, words).then_some(0);
         }
-        let marks = |word, code: Code| L::matches(word, code, self.value_bits());
+        let marks = |word, code: Code| L::matches(word, code, space.value_bits());
         let (_, Found { slot, .. }) = longest::<L>(item, words, marks)?;
-        Some((slot & u64::from(self.payload().value_mask())) as u16)
+        Some((slot & u64::from(space.payload().value_mask())) as u16)
     }
 
     #[inline]
-    fn changed(&self, item: &Item, words: [Seen; 2], value: Option<u16>) -> Option<(Seen, u64)> {
-        let marks = |word, code| L::matches_with_value(word, code, self.value_bits());
+    fn changed(
+        space: &GrowingSpace<P>,
+        item: &Item,
+        words: [Seen; 2],
+        value: Option<u16>,
+    ) -> Option<(Seen, u64)> {
+        let marks = |word, code| L::matches_with_value(word, code, space.value_bits());
         let (seen, Found { lane, slot }) = longest::<L>(item, words, marks)?;
         let new = match value {
             None => L::without(seen.word, lane),
             Some(value) => L::replace(
                 seen.word,
                 lane,
-                slot & !u64::from(self.payload().value_mask()) | u64::from(value),
+                slot & !u64::from(space.payload().value_mask()) | u64::from(value),
             ),
         };
         Some((seen, new))
@@ -159,11 +168,11 @@ impl<L: GrowingLayout, P: Payload> Words<L> for GrowingSpace<P> {
     }
 
     #[inline]
-    fn slot_of(&self, item: &Item, is_second: bool, word: u64) -> u32 {
+    fn slot_of(space: &GrowingSpace<P>, item: &Item, is_second: bool, word: u64) -> u32 {
         let [first, second] = item.sides.map(|side| side.code.extension);
         let extension = select_unpredictable(is_second, second, first);
         let code = Code { extension, ..item.sides[0].code };
-        L::encode(code, level(word), self.value_bits()) as u32
+        L::encode(code, level(word), space.value_bits()) as u32
     }
 
     #[inline]
@@ -191,28 +200,29 @@ impl<L: GrowingLayout, P: Payload> Words<L> for GrowingSpace<P> {
     }
 
     #[inline]
-    fn source(&self, Victim { place, slot, .. }: Victim) -> Option<(Seen, u32)> {
+    fn source(space: &GrowingSpace<P>, Victim { place, slot, .. }: Victim) -> Option<(Seen, u32)> {
         // Acquire: pairs with the Release of `try_add`. The copy passes on what its original
         // published.
-        let word = self.bucket(place.bucket).load_to_change(Acquire);
+        let word = space.bucket(place.bucket).load_to_change(Acquire);
         // A slot's value can recur at another level, with another meaning.
         let is_there = level(word) == place.level && L::find(word, slot).is_some();
         is_there.then_some((Seen { bucket: place.bucket, word }, slot as u32))
     }
 
     #[inline]
-    fn destination(&self, Victim { side, .. }: Victim) -> Option<(Seen, u32)> {
-        let other = self.growth.other(side);
-        let place = self.growth.place(other, self.hint())?;
+    fn destination(space: &GrowingSpace<P>, Victim { side, .. }: Victim) -> Option<(Seen, u32)> {
+        let other = space.growth.other(side);
+        let place = space.growth.place(other, space.hint())?;
         // Acquire: in `follow` it pairs with the Release of a switch, so that the child is there.
         // mutant-ok: models have all memory from the start, and a load to change is the latest
-        let to = self.follow(other, place, |bucket| self.bucket(bucket).load_to_change(Acquire))?;
-        Some((to, L::encode(other.code, level(to.word), self.value_bits()) as u32))
+        let to =
+            space.follow(other, place, |bucket| space.bucket(bucket).load_to_change(Acquire))?;
+        Some((to, L::encode(other.code, level(to.word), space.value_bits()) as u32))
     }
 
     #[inline]
-    fn incoming_slot(&self, Victim { place, .. }: Victim, incoming: Side) -> u32 {
-        L::encode(incoming.code, place.level, self.value_bits()) as u32
+    fn incoming_slot(space: &GrowingSpace<P>, Victim { place, .. }: Victim, incoming: Side) -> u32 {
+        L::encode(incoming.code, place.level, space.value_bits()) as u32
     }
 
     fn clear_elsewhere(table: &GrowingTable<P>, guard: &StripeGuard, victim: Victim) -> bool {

@@ -42,16 +42,13 @@
 //! The inserts of a batch with a limit are made one after the other. Interleaved ones would all
 //! count before the first of them adds.
 
-use super::{Clock, Seen, Space, StripeGuard, Table, Words};
+use super::{Clock, Space, StripeGuard, Table, Words};
 use crate::{InsertError, sync::full_fence};
 
 impl<S: Space> Table<S> {
     /// Counts the slots that match an item, with any value. If slots expire, counts visible ones.
     #[must_use]
-    pub fn count<L>(&self, item: S::Item) -> usize
-    where
-        S: Words<L>,
-    {
+    pub fn count<L: Words<S>>(&self, item: S::Item) -> usize {
         let guard = self.stripe::<L>(&item).lock();
         if !Self::SWEEPS {
             return self.count_locked::<L>(&guard, &item);
@@ -69,22 +66,14 @@ impl<S: Space> Table<S> {
 
     /// Counts the slots that match an item and have not expired, under its lock, so that no move is
     /// half done.
-    pub(in crate::table) fn count_locked<L>(&self, _guard: &StripeGuard, item: &S::Item) -> usize
-    where
-        S: Words<L>,
-    {
+    pub(in crate::table) fn count_locked<L: Words<S>>(
+        &self,
+        _guard: &StripeGuard,
+        item: &S::Item,
+    ) -> usize {
         let words = self.space.load_both(item);
         let now = self.clock.now();
-        self.copies_in::<L>(item, self.all_unexpired::<L>(now, words))
-    }
-
-    /// Counts the slots that match an item, with any value, in the words of its locations.
-    #[inline]
-    pub(in crate::table) fn copies_in<L>(&self, item: &S::Item, words: [Seen; 2]) -> usize
-    where
-        S: Words<L>,
-    {
-        self.space.copies_in(item, words)
+        L::copies_in(&self.space, item, self.all_unexpired::<L>(now, words))
     }
 
     /// As [`insert`](Self::insert), unless there are `limit` copies.
@@ -92,10 +81,11 @@ impl<S: Space> Table<S> {
     /// # Errors
     /// As `insert`, and `TooManyCopies` if there were `limit` copies.
     #[inline]
-    pub fn insert_up_to<L>(&self, limit: usize, item: S::Item) -> Result<(), InsertError>
-    where
-        S: Words<L>,
-    {
+    pub fn insert_up_to<L: Words<S>>(
+        &self,
+        limit: usize,
+        item: S::Item,
+    ) -> Result<(), InsertError> {
         if self.holds::<L>(limit, item) {
             return Err(InsertError::TooManyCopies);
         }
@@ -105,16 +95,13 @@ impl<S: Space> Table<S> {
     /// Returns whether an insert must be refused: `true` means that there were at least `limit`
     /// copies at one moment of the call.
     #[inline]
-    pub(in crate::table) fn holds<L>(&self, limit: usize, item: S::Item) -> bool
-    where
-        S: Words<L>,
-    {
+    pub(in crate::table) fn holds<L: Words<S>>(&self, limit: usize, item: S::Item) -> bool {
         // Of the inserts that add copies, one executes this fence last. It sees every copy that
         // another thread added before the last fence of that thread.
         full_fence();
         loop {
             let (words, reading) = self.read::<L>(&item);
-            if self.copies_in::<L>(&item, words) >= limit {
+            if L::copies_in(&self.space, &item, words) >= limit {
                 return self.count::<L>(item) >= limit;
             }
             if reading.is_valid() {

@@ -28,14 +28,11 @@ impl<S: Space> Table<S> {
     /// why the table cannot grow. In all cases the table holds the same multiset as without the
     /// call.
     #[inline]
-    pub fn insert<L>(&self, item: S::Item) -> Result<(), InsertError>
-    where
-        S: Words<L>,
-    {
+    pub fn insert<L: Words<S>>(&self, item: S::Item) -> Result<(), InsertError> {
         if !self.add::<L>(&item) {
-            S::insert_by_making_room(self, &item)?;
+            L::insert_by_making_room(self, &item)?;
         }
-        S::count_added(self);
+        L::count_added(self);
         Ok(())
     }
 
@@ -45,10 +42,7 @@ impl<S: Space> Table<S> {
     /// As [`get_or_insert`](Self::get_or_insert).
     #[expect(clippy::inline_always, reason = "as below")]
     #[inline(always)]
-    pub fn insert_unique<L>(&self, item: S::Item) -> Result<bool, InsertError>
-    where
-        S: Words<L>,
-    {
+    pub fn insert_unique<L: Words<S>>(&self, item: S::Item) -> Result<bool, InsertError> {
         self.get_or_insert::<L>(item).map(|found| found.is_none())
     }
 
@@ -62,10 +56,7 @@ impl<S: Space> Table<S> {
         reason = "a call takes a tenth of the time of an insert in cache"
     )]
     #[inline(always)]
-    pub fn get_or_insert<L>(&self, item: S::Item) -> Result<Option<u16>, InsertError>
-    where
-        S: Words<L>,
-    {
+    pub fn get_or_insert<L: Words<S>>(&self, item: S::Item) -> Result<Option<u16>, InsertError> {
         self.insert_if_absent::<L>(&item, 0).map(Result::err)
     }
 
@@ -77,14 +68,11 @@ impl<S: Space> Table<S> {
     /// As [`insert`](Self::insert), but for `TooManyCopies`.
     #[expect(clippy::inline_always, reason = "as above")]
     #[inline(always)]
-    pub(in crate::table) fn insert_if_absent<L>(
+    pub(in crate::table) fn insert_if_absent<L: Words<S>>(
         &self,
         item: &S::Item,
         age: u64,
-    ) -> Result<Result<u64, u16>, InsertError>
-    where
-        S: Words<L>,
-    {
+    ) -> Result<Result<u64, u16>, InsertError> {
         let (mut made_room, mut attempts) = (Ok(()), Attempts::default());
         loop {
             let guard = self.stripe::<L>(item).lock();
@@ -94,7 +82,7 @@ impl<S: Space> Table<S> {
                     // No stripe is held while a table grows.
                     drop(guard);
                     self.counters.insert_relocated(&attempts.relocations);
-                    S::count_added(self);
+                    L::count_added(self);
                     return Ok(Ok(now));
                 }
                 Addition::NoRoom => {}
@@ -104,7 +92,7 @@ impl<S: Space> Table<S> {
             made_room?;
             // The lock is released while making room: the slots to be moved may belong to the same
             // stripe, and the thread would wait for itself. The clock may tick meanwhile.
-            made_room = S::make_room(self, item, &mut attempts);
+            made_room = L::make_room(self, item, &mut attempts);
         }
     }
 
@@ -114,10 +102,12 @@ impl<S: Space> Table<S> {
     /// could put this very item into the last slot, and it would seem absent and without room.
     #[expect(clippy::inline_always, reason = "as above")]
     #[inline(always)]
-    fn add_if_absent<L>(&self, _guard: &StripeGuard, item: &S::Item, age: u64) -> Addition
-    where
-        S: Words<L>,
-    {
+    fn add_if_absent<L: Words<S>>(
+        &self,
+        _guard: &StripeGuard,
+        item: &S::Item,
+        age: u64,
+    ) -> Addition {
         loop {
             let now = self.clock.now();
             // Only sweeps clear a slot of this item meanwhile, so one load of each word is enough.
@@ -143,14 +133,11 @@ impl<S: Space> Table<S> {
     /// Returns the value of a slot that matches an item, with any value, or `None` if there is
     /// none. If slots expire, only visible ones count.
     #[inline]
-    fn found_in<L>(&self, now: u64, item: &S::Item, words: [Seen; 2]) -> Option<u16>
-    where
-        S: Words<L>,
-    {
+    fn found_in<L: Words<S>>(&self, now: u64, item: &S::Item, words: [Seen; 2]) -> Option<u16> {
         if Self::SWEEPS {
             (self.visible_in::<L>(now, item, words) != [0; 2]).then_some(0)
         } else {
-            self.space.value_in(item, words)
+            L::value_in(&self.space, item, words)
         }
     }
 
@@ -163,28 +150,22 @@ impl<S: Space> Table<S> {
     /// Marks the slots that match an item, with any value. If slots expire, only visible ones. Only
     /// in layouts with values.
     #[inline]
-    pub(in crate::table) fn visible_in<L>(
+    pub(in crate::table) fn visible_in<L: Words<S>>(
         &self,
         now: u64,
         item: &S::Item,
         words: [Seen; 2],
-    ) -> [u64; 2]
-    where
-        S: Words<L>,
-    {
-        let marks = self.space.marks(item, words);
+    ) -> [u64; 2] {
+        let marks = L::marks(&self.space, item, words);
         let visible = |place: usize| {
-            marks[place] & self.clock.visible(S::LANES, now, S::slots(words[place].word))
+            marks[place] & self.clock.visible(L::LANES, now, S::slots(words[place].word))
         };
         [visible(0), visible(1)]
     }
 
     /// Adds a slot to the location with more empty slots. Returns `false` if both are full.
     #[inline]
-    pub(crate) fn add<L>(&self, item: &S::Item) -> bool
-    where
-        S: Words<L>,
-    {
+    pub(crate) fn add<L: Words<S>>(&self, item: &S::Item) -> bool {
         loop {
             let words = self.space.load_both_to_add(item);
             match self.try_add::<L>(item, words, None) {
@@ -199,10 +180,7 @@ impl<S: Space> Table<S> {
 
     /// Adds an item under its lock to a slot that is empty or has expired. Returns `false` if there
     /// is none, or if slots do not expire.
-    pub(in crate::table) fn add_swept<L>(&self, item: &S::Item) -> bool
-    where
-        S: Words<L>,
-    {
+    pub(in crate::table) fn add_swept<L: Words<S>>(&self, item: &S::Item) -> bool {
         if !Self::SWEEPS {
             return false;
         }
@@ -225,19 +203,16 @@ impl<S: Space> Table<S> {
     /// the same change. `now` was read under a lock that is still held.
     #[expect(clippy::inline_always, reason = "as above")]
     #[inline(always)]
-    pub(in crate::table) fn try_add<L>(
+    pub(in crate::table) fn try_add<L: Words<S>>(
         &self,
         item: &S::Item,
         words: [Seen; 2],
         now: Option<u64>,
-    ) -> Option<bool>
-    where
-        S: Words<L>,
-    {
+    ) -> Option<bool> {
         let expired = words.map(|seen| now.map_or(0, |now| self.expired::<L>(now, seen.word)));
         let room = |place: usize| match now {
             None => words[place].word,
-            Some(_) => S::without_all(words[place].word, expired[place]),
+            Some(_) => L::without_all(words[place].word, expired[place]),
         };
         let [first, second] = [room(0), room(1)];
         // No branches: the words may still be on their way from memory. A misprediction would be
@@ -245,15 +220,15 @@ impl<S: Space> Table<S> {
         // operations. (The bucket is found by its number for the same reason: if references to both
         // were kept, the compiler would make the choice between them a branch, and an insert in
         // cache would take 1.5 times as long.)
-        let is_second = S::is_emptier(second, first);
+        let is_second = L::is_emptier(second, first);
         let word = select_unpredictable(is_second, words[1].word, words[0].word);
         let room = match now {
             None => word,
             Some(_) => select_unpredictable(is_second, second, first),
         };
         let bucket = select_unpredictable(is_second, words[1].bucket, words[0].bucket);
-        let slot = self.space.slot_of(item, is_second, room);
-        let new = S::with(room, slot)?;
+        let slot = L::slot_of(&self.space, item, is_second, room);
+        let new = L::with(room, slot)?;
         // Release: pairs with the Acquire of whoever loads the word, so that a hit happens after
         // the insert, and a lookup that sees a slot swept sees the generation in which it expired.
         // Relaxed on failure: the word is loaded again.
@@ -270,39 +245,31 @@ impl<S: Space> Table<S> {
 
     /// Marks the slots of a word that had expired in the generation `now`.
     #[inline]
-    pub(in crate::table) fn expired<L>(&self, now: u64, word: u64) -> u64
-    where
-        S: Words<L>,
-    {
-        self.clock.expired(S::LANES, now, S::slots(word))
+    pub(in crate::table) fn expired<L: Words<S>>(&self, now: u64, word: u64) -> u64 {
+        self.clock.expired(L::LANES, now, S::slots(word))
     }
 
     /// A word without the slots that had expired in the generation `now`.
     #[inline]
-    pub(in crate::table) fn unexpired<L>(&self, now: u64, word: u64) -> u64
-    where
-        S: Words<L>,
-    {
-        if Self::SWEEPS { S::without_all(word, self.expired::<L>(now, word)) } else { word }
+    pub(in crate::table) fn unexpired<L: Words<S>>(&self, now: u64, word: u64) -> u64 {
+        if Self::SWEEPS { L::without_all(word, self.expired::<L>(now, word)) } else { word }
     }
 
     /// Words without the slots that had expired in the generation `now`.
     #[inline]
-    pub(in crate::table) fn all_unexpired<L>(&self, now: u64, words: [Seen; 2]) -> [Seen; 2]
-    where
-        S: Words<L>,
-    {
+    pub(in crate::table) fn all_unexpired<L: Words<S>>(
+        &self,
+        now: u64,
+        words: [Seen; 2],
+    ) -> [Seen; 2] {
         words.map(|Seen { bucket, word }| Seen { bucket, word: self.unexpired::<L>(now, word) })
     }
 
     /// Counts slots that were marked in this word, and have been swept.
     #[inline]
-    pub(in crate::table) fn count_swept<L>(&self, word: u64, marks: u64)
-    where
-        S: Words<L>,
-    {
+    pub(in crate::table) fn count_swept<L: Words<S>>(&self, word: u64, marks: u64) {
         if Self::SWEEPS && marks != 0 {
-            self.clock.count_swept(S::LANES, S::slots(word), marks);
+            self.clock.count_swept(L::LANES, S::slots(word), marks);
             self.space.count(-i64::from(marks.count_ones()));
         }
     }

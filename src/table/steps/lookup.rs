@@ -21,10 +21,7 @@ impl Reading<'_> {
 impl<S: Space> Table<S> {
     /// Reads the version, and then the words of both locations of an item.
     #[inline]
-    pub(in crate::table) fn read<L>(&self, item: &S::Item) -> ([Seen; 2], Reading<'_>)
-    where
-        S: Words<L>,
-    {
+    pub(in crate::table) fn read<L: Words<S>>(&self, item: &S::Item) -> ([Seen; 2], Reading<'_>) {
         let stripe = self.stripe::<L>(item);
         let version = stripe.version();
         let words = self.space.load_both(item);
@@ -35,14 +32,11 @@ impl<S: Space> Table<S> {
     /// whatever the versions are. If it finds nothing, nothing is an answer if the version is
     /// unchanged.
     #[inline]
-    pub(in crate::table) fn look_up<L, T>(
+    pub(in crate::table) fn look_up<L: Words<S>, T>(
         &self,
         item: &S::Item,
         find: impl Fn([Seen; 2]) -> Option<T>,
-    ) -> Option<T>
-    where
-        S: Words<L>,
-    {
+    ) -> Option<T> {
         loop {
             let (words, reading) = self.read::<L>(item);
             let found = find(words);

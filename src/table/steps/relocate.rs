@@ -15,14 +15,11 @@ impl<S: Space> Table<S> {
     /// A slot that has expired is not copied: it is cleared, or takes `incoming`. In the
     /// destination, such slots count as empty.
     #[must_use]
-    pub fn relocate<L>(&self, step: S::Move, incoming: Option<S::Incoming>) -> bool
-    where
-        S: Words<L>,
-    {
-        let guard = self.space.stripe_of_move(&self.stripes, step).lock();
+    pub fn relocate<L: Words<S>>(&self, step: S::Move, incoming: Option<S::Incoming>) -> bool {
+        let guard = L::stripe_of_move(&self.space, &self.stripes, step).lock();
         let now = self.clock.now();
-        let Some((seen, slot)) = self.space.source(step) else { return false };
-        let stored = incoming.map(|incoming| self.space.incoming_slot(step, incoming));
+        let Some((seen, slot)) = L::source(&self.space, step) else { return false };
+        let stored = incoming.map(|incoming| L::incoming_slot(&self.space, step, incoming));
         if Self::SWEEPS && self.expired::<L>(now, slot.into()) != 0 {
             return self.drop_expired::<L>(&guard, seen, slot, stored);
         }
@@ -36,16 +33,13 @@ impl<S: Space> Table<S> {
     /// Clears a slot that was copied to its other side, or replaces it. Returns `false` if what
     /// replaces it was not stored, or if the slot was swept.
     #[inline]
-    fn clear_original<L>(
+    fn clear_original<L: Words<S>>(
         &self,
         guard: &StripeGuard,
         step: S::Move,
         (seen, slot): (Seen, u32),
         stored: Option<u32>,
-    ) -> bool
-    where
-        S: Words<L>,
-    {
+    ) -> bool {
         match self.change_slot::<L>(guard, seen, slot, stored) {
             Ok(()) => {
                 self.counters.relocated();
@@ -60,24 +54,21 @@ impl<S: Space> Table<S> {
                 false
             }
             // What comes in is not stored, since it may belong to the other one of the two buckets.
-            Err(Gone::Split) => S::clear_elsewhere(self, guard, step) && stored.is_none(),
+            Err(Gone::Split) => L::clear_elsewhere(self, guard, step) && stored.is_none(),
         }
     }
 
     /// Adds a slot on its other side, unless that is full, not known, or the same bucket. What had
     /// expired there in the generation `now` is swept.
     #[inline]
-    fn copy<L>(&self, now: u64, step: S::Move, from: u32) -> bool
-    where
-        S: Words<L>,
-    {
+    fn copy<L: Words<S>>(&self, now: u64, step: S::Move, from: u32) -> bool {
         loop {
-            let Some((Seen { bucket, word }, slot)) = self.space.destination(step) else {
+            let Some((Seen { bucket, word }, slot)) = L::destination(&self.space, step) else {
                 return false;
             };
             let expired = self.expired::<L>(now, word);
-            let room = if Self::SWEEPS { S::without_all(word, expired) } else { word };
-            let Some(new) = S::with(room, slot).filter(|_| bucket != from) else { return false };
+            let room = if Self::SWEEPS { L::without_all(word, expired) } else { word };
+            let Some(new) = L::with(room, slot).filter(|_| bucket != from) else { return false };
             // Release: pairs with the Acquire of whoever loads the word, as in `try_add`.
             if self.space.bucket(bucket).compare_exchange(word, new, Release, Relaxed).is_ok() {
                 self.count_swept::<L>(word, expired);
@@ -89,16 +80,13 @@ impl<S: Space> Table<S> {
     /// Clears a slot that has expired, or replaces it. Returns `false` if it is no longer there.
     /// The caller holds its lock, which what comes in does not need: nobody misses the slot.
     #[cold]
-    fn drop_expired<L>(
+    fn drop_expired<L: Words<S>>(
         &self,
         guard: &StripeGuard,
         seen: Seen,
         slot: u32,
         stored: Option<u32>,
-    ) -> bool
-    where
-        S: Words<L>,
-    {
+    ) -> bool {
         if self.change_slot::<L>(guard, seen, slot, stored).is_err() {
             return false;
         }

@@ -17,10 +17,7 @@ impl<S: Space> Table<S> {
     /// most. Returns whether there was one.
     #[inline]
     #[must_use]
-    pub fn remove<L>(&self, item: S::Item) -> bool
-    where
-        S: Words<L>,
-    {
+    pub fn remove<L: Words<S>>(&self, item: S::Item) -> bool {
         // The caller has prefetched the words. They may still be on their way while the lock is
         // held: waiting for them first would make a removal take a tenth longer, and there are so
         // many stripes that hardly any other thread wants this one.
@@ -36,10 +33,7 @@ impl<S: Space> Table<S> {
     /// Replaces the value of one copy of an item that has the item's value, one that knows most.
     /// Returns whether there was one.
     #[must_use]
-    pub fn replace<L>(&self, item: S::Item, new: u16) -> bool
-    where
-        S: Words<L>,
-    {
+    pub fn replace<L: Words<S>>(&self, item: S::Item, new: u16) -> bool {
         let guard = self.stripe::<L>(&item).lock();
         self.clear_one::<L>(&guard, &item, Some(new))
     }
@@ -51,31 +45,30 @@ impl<S: Space> Table<S> {
         reason = "a call takes a sixth of the instructions of a removal from a map"
     )]
     #[inline(always)]
-    pub(in crate::table) fn clear_one<L>(
+    pub(in crate::table) fn clear_one<L: Words<S>>(
         &self,
         guard: &StripeGuard,
         item: &S::Item,
         value: Option<u16>,
-    ) -> bool
-    where
-        S: Words<L>,
-    {
+    ) -> bool {
         let words = self.space.load_both_to_change(item);
-        let Some(found) = self.space.changed(item, words, value) else { return false };
+        let Some(found) = L::changed(&self.space, item, words, value) else { return false };
         guard.bump();
         self.try_change(found) || self.clear_again::<L>(guard, item, value)
     }
 
     /// The rest of `clear_one`, if another thread has changed the word meanwhile.
     #[cold]
-    fn clear_again<L>(&self, _guard: &StripeGuard, item: &S::Item, value: Option<u16>) -> bool
-    where
-        S: Words<L>,
-    {
+    fn clear_again<L: Words<S>>(
+        &self,
+        _guard: &StripeGuard,
+        item: &S::Item,
+        value: Option<u16>,
+    ) -> bool {
         loop {
             // Both locations are found again, since the bucket may have been split.
             let words = self.space.load_both_to_change(item);
-            let found = self.space.changed(item, words, value);
+            let found = L::changed(&self.space, item, words, value);
             if self.try_change(found.expect("only the holder of its stripe clears a slot")) {
                 return true;
             }
@@ -100,20 +93,17 @@ impl<S: Space> Table<S> {
     /// # Errors
     /// Why it is no longer there.
     #[inline]
-    pub(in crate::table) fn change_slot<L>(
+    pub(in crate::table) fn change_slot<L: Words<S>>(
         &self,
         _guard: &StripeGuard,
         Seen { bucket, mut word }: Seen,
         slot: u32,
         new: Option<u32>,
-    ) -> Result<(), Gone>
-    where
-        S: Words<L>,
-    {
+    ) -> Result<(), Gone> {
         let level = S::level(word);
         // A slot has a meaning at one level only.
         while S::level(word) == level {
-            let Some(changed) = S::with_changed(word, slot, new) else {
+            let Some(changed) = L::with_changed(word, slot, new) else {
                 assert!(Self::SWEEPS, "only the holder of its stripe clears a slot");
                 return Err(Gone::Swept);
             };

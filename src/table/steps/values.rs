@@ -156,16 +156,13 @@ impl<S: Space> Table<S> {
     /// is in the table throughout the call, its value is among them. One that is moved meanwhile
     /// may come twice. The value of the item must be zero.
     #[must_use]
-    pub fn candidates<L>(&self, item: S::Item) -> Candidates
-    where
-        S: Words<L>,
-    {
+    pub fn candidates<L: Words<S>>(&self, item: S::Item) -> Candidates {
         loop {
             let (words, reading) = self.read::<L>(&item);
             // Even if there are matches: another value may have moved from one word to the other.
             if reading.is_valid() {
                 let (mut candidates, mask) = (Candidates::default(), self.payload().value_mask());
-                for copy in marked::<S, L>(words, self.space.marks(&item, words)) {
+                for copy in marked::<L, S>(words, L::marks(&self.space, &item, words)) {
                     candidates.push((copy.slot & mask) as u16);
                 }
                 return candidates;
@@ -176,10 +173,7 @@ impl<S: Space> Table<S> {
 
     /// Returns whether a slot that matches the item has its value.
     #[must_use]
-    pub fn contains_value<L>(&self, item: S::Item) -> bool
-    where
-        S: Words<L>,
-    {
-        self.look_up::<L, _>(&item, |words| self.space.changed(&item, words, None)).is_some()
+    pub fn contains_value<L: Words<S>>(&self, item: S::Item) -> bool {
+        self.look_up::<L, _>(&item, |words| L::changed(&self.space, &item, words, None)).is_some()
     }
 }

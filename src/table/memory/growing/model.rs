@@ -10,19 +10,9 @@ use crate::sync::{Relaxed, Word};
 pub(crate) struct GrowingBuckets(Box<[Word]>);
 
 impl GrowingBuckets {
-    pub(crate) fn new(first: u64, max: u64, _reserve: bool, _huge_pages: bool) -> Option<Self> {
+    pub(crate) fn new(first: u64, max: u64, _memory: (bool, bool)) -> Option<Self> {
         assert!(0 < first && first <= max && max <= 1 << 32, "too few or too many buckets");
         Some(Self((0..max).map(|_| Word::new(0)).collect()))
-    }
-
-    #[cfg(feature = "std")]
-    pub(crate) fn uncommitted(
-        first: u64,
-        max: u64,
-        reserve: bool,
-        huge_pages: bool,
-    ) -> Option<Self> {
-        Self::new(first, max, reserve, huge_pages)
     }
 
     /// Returns a bucket.
@@ -58,9 +48,6 @@ impl GrowingBuckets {
 
     /// Releases nothing: buckets that stay committed keep their values.
     pub(crate) fn truncate(&mut self, _buckets: u64) {}
-
-    #[cfg(feature = "std")]
-    pub(crate) fn discard(&mut self, _buckets: u64) {}
 
     pub(crate) fn for_each_run(&self, buckets: Range<u64>, mut each: impl FnMut(&[Word])) {
         if !buckets.is_empty() {

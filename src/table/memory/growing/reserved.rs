@@ -15,11 +15,12 @@ const MAX_PAGE: usize = 64 << 10;
 /// can be accessed.
 #[derive(Debug)]
 pub(super) struct Reservation {
-    base: NonNull<Word>,
+    /// The address of the first bucket.
+    pub(super) base: NonNull<Word>,
     /// Bytes of the mapping, whole pages.
     bytes: usize,
     /// Bytes of a page.
-    page: usize,
+    pub(super) page: usize,
     /// Whether memory is to be backed by huge pages.
     huge_pages: bool,
 }
@@ -63,17 +64,6 @@ impl Reservation {
         Some(Self { base: NonNull::new(first)?.cast(), bytes, page, huge_pages })
     }
 
-    /// The address of the first bucket.
-    #[inline]
-    pub(super) fn base(&self) -> NonNull<Word> {
-        self.base
-    }
-
-    /// Bytes of a page.
-    pub(super) fn page(&self) -> usize {
-        self.page
-    }
-
     /// The pages of these buckets, of which the first one begins a page: an address, and bytes.
     fn pages(&self, buckets: &Range<u64>) -> (*mut libc::c_void, usize) {
         let start = buckets.start as usize * size_of::<Word>();
@@ -111,20 +101,6 @@ impl Reservation {
         }
     }
 
-    /// Returns the memory of these buckets to the system. They are empty, and stay committed.
-    ///
-    /// # Safety
-    /// They are committed, the first one begins a page, and no other thread uses them.
-    pub(super) unsafe fn clear(&mut self, buckets: &Range<u64>) {
-        let (start, bytes) = self.pages(buckets);
-        // SAFETY: whole pages of our own mapping, which nobody uses meanwhile.
-        if unsafe { libc::madvise(start, bytes, libc::MADV_DONTNEED) } != 0 {
-            // The system keeps pages that are locked in memory.
-            // SAFETY: as above, and they are accessible.
-            unsafe { start.cast::<u8>().write_bytes(0, bytes) };
-        }
-    }
-
     /// Returns the memory of these buckets to the system. They are empty when they are committed
     /// again.
     ///
@@ -132,8 +108,12 @@ impl Reservation {
     /// The buckets are whole chunks, which are committed, and are used no more.
     pub(super) unsafe fn release(&mut self, buckets: &Range<u64>) {
         let (start, bytes) = self.pages(buckets);
-        // SAFETY: as the caller promises.
-        unsafe { self.clear(buckets) };
+        // SAFETY: whole pages of our own mapping, which nobody uses any more.
+        if unsafe { libc::madvise(start, bytes, libc::MADV_DONTNEED) } != 0 {
+            // The system keeps pages that are locked in memory.
+            // SAFETY: as above, and they are accessible.
+            unsafe { start.cast::<u8>().write_bytes(0, bytes) };
+        }
         // SAFETY: as above. If the system refuses, the pages stay accessible, and are zero. (Not a
         // new mapping in place of these pages: if that failed, the addresses could be lost. For
         // that, pages remain charged where the system charges them.)

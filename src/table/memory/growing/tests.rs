@@ -36,16 +36,23 @@ pub(super) mod refusal {
     }
 }
 
+/// Returns buckets of which the `first` ones are committed, or `None` if the system refuses.
+fn committed(first: u64, max: u64, reserve: bool, huge_pages: bool) -> Option<GrowingBuckets> {
+    let buckets = GrowingBuckets::new(first, max, (reserve, huge_pages))?;
+    buckets.commit(0..first)?;
+    Some(buckets)
+}
+
 /// Calls a function with small tables of both forms, where the system has them, and with the number
 /// of buckets in one of their smallest chunks.
 fn for_each_form(max: impl Fn(u64) -> u64, mut test: impl FnMut(GrowingBuckets, u64, u64, u64)) {
     for first in FIRSTS {
         for (reserve, huge_pages) in [(false, false), (true, false), (true, true), (false, true)] {
             let max = max(first);
-            let buckets = GrowingBuckets::new(first, max, reserve, huge_pages).expect("memory");
+            let buckets = committed(first, max, reserve, huge_pages).expect("memory");
             let reserved = cfg!(all(target_os = "linux", target_pointer_width = "64", not(miri)));
             assert_eq!(buckets.base().is_some(), reserve && reserved);
-            let smallest = buckets.reservation.as_ref().map_or(64, |r| r.page() / WORD);
+            let smallest = buckets.reservation.as_ref().map_or(64, |r| r.page / WORD);
             test(buckets, first, max, smallest as u64);
         }
     }
@@ -249,26 +256,6 @@ fn truncation_releases_chunks() {
     });
 }
 
-/// Of a chunk that stays, whole pages are empty. What has no whole page keeps its values.
-#[test]
-fn what_is_discarded_is_not_lost() {
-    let max = |first| first << doublings(first);
-    for_each_form(max, |mut buckets, first, max, page| {
-        for end in [0, 1, first, max / 2 + 3, max - 1, max] {
-            buckets.commit(0..max).expect("memory");
-            buckets.with_values(0..max, |run| run.fill(7));
-            buckets.discard(end);
-            let chunks = buckets.chunks.numbers(&(0..end));
-            let kept = if chunks.is_empty() { 0 } else { buckets.chunks.chunk(chunks.end - 1).end };
-            assert!(buckets.is_committed(0..kept));
-            assert!(kept == max || !buckets.is_committed(kept..kept + 1));
-            let returned = if buckets.base().is_some() { end.next_multiple_of(page) } else { max };
-            check(&mut buckets, 0..returned.min(kept), |_| 7);
-            check(&mut buckets, returned.min(kept)..kept, |_| 0);
-        }
-    });
-}
-
 /// Each request for memory is refused once. A commit that is refused changes nothing.
 #[test]
 fn refusals_change_nothing() {
@@ -296,7 +283,7 @@ fn refusals_change_nothing() {
         assert_eq!(refused, requests as u64);
         assert_eq!(buckets.size_in_bytes(), size + more);
         refusal::grant(0);
-        assert!(GrowingBuckets::new(first, max, buckets.base().is_some(), false).is_none());
+        assert!(committed(first, max, buckets.base().is_some(), false).is_none());
         refusal::grant(u64::MAX);
     });
 }
@@ -334,10 +321,10 @@ fn threads_commit_together() {
 fn small_tables_stay_small() {
     for (first, max) in [(1, 1 << 15), (256, 256 << 15), (1250, 1250 << 15), (1 << 17, 1 << 32)] {
         for reserve in [false, true] {
-            let buckets = GrowingBuckets::new(first, max, reserve, true).expect("memory");
+            let buckets = committed(first, max, reserve, true).expect("memory");
             let bytes = first as usize * WORD;
             let (rounding, kept) = match &buckets.reservation {
-                Some(reservation) => (reservation.page(), 256),
+                Some(reservation) => (reservation.page, 256),
                 None => (Segments::MIN_BUCKETS * WORD, 1024 + 512),
             };
             let most = bytes.next_multiple_of(rounding) + bytes / 64 + kept;
@@ -346,7 +333,7 @@ fn small_tables_stay_small() {
     }
     if size_of::<usize>() < 8 {
         // More than an object can have, in each form: refused when it is due.
-        let buckets = GrowingBuckets::new(1 << 10, 1 << 32, true, false).expect("memory");
+        let buckets = committed(1 << 10, 1 << 32, true, false).expect("memory");
         assert!(buckets.commit(0..1 << 32).is_none());
     }
 }
@@ -376,7 +363,7 @@ fn the_system_refuses() {
         assert_eq!(unsafe { libc::setrlimit(which, &raw const limit) }, 0);
     };
     let first = 1 << 14;
-    let mut buckets = GrowingBuckets::new(first, first << 15, true, false).expect("memory");
+    let mut buckets = committed(first, first << 15, true, false).expect("memory");
     assert!(buckets.base().is_some(), "addresses for 4 GiB");
     limit(libc::RLIMIT_DATA, LIMIT);
     let mut end = first;
@@ -391,6 +378,6 @@ fn the_system_refuses() {
     check(&mut buckets, 0..end, value);
     // A limit on addresses, even a large one, is left to others.
     limit(libc::RLIMIT_AS, 1 << 46);
-    let buckets = GrowingBuckets::new(first, first << 15, true, false).expect("memory");
+    let buckets = committed(first, first << 15, true, false).expect("memory");
     assert!(buckets.base().is_none());
 }

@@ -4,7 +4,8 @@ mod relocate;
 mod search;
 
 use super::{
-    Clock, GrowingTable, Item, Payload, Place, Seen, Side, Size, Space, StripeGuard, address::mask,
+    Clock, GrowingTable, Item, Payload, Place, Seen, Side, Size, Space, StripeGuard, Words,
+    address::mask,
 };
 use crate::{InsertError, bucket::GrowingLayout, table::stats::RelocationCount};
 #[cfg(guira_vectors)]
@@ -90,7 +91,7 @@ impl<P: Payload> GrowingTable<P> {
 
     /// As [`has_too_many`](Self::has_too_many), for words of both locations without expired slots.
     pub(super) fn are_too_many<L: GrowingLayout>(&self, item: &Item, seen: [Seen; 2]) -> bool {
-        self.copies_in::<L>(item, seen) >= too_many::<L>(seen[0].bucket == seen[1].bucket)
+        L::copies_in(&self.space, item, seen) >= too_many::<L>(seen[0].bucket == seen[1].bucket)
     }
 
     /// Counts an item that was added, and lets the table grow if that is due. The caller holds no

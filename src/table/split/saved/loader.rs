@@ -6,13 +6,15 @@ use core::{mem, ops::Range};
 use wide::bytemuck::cast_slice_mut;
 
 use super::{
-    GrowingTable, Grown, Occupied, Payload,
+    GrowingTable, Grown, Payload,
     image::{Image, Known},
-    signed, touched_words,
+    touched_words,
 };
 use crate::{
     bucket::GrowingLayout,
-    table::{ClockState, GrowingBuckets, LOADED_CHUNK, LoaderMemory, SweepState},
+    table::{
+        ClockState, GrowingBuckets, LOADED_CHUNK, LoaderMemory, SweepState, swap_if_big_endian,
+    },
 };
 
 /// Bytes of a word.
@@ -49,8 +51,7 @@ impl<P: Payload> ImageLoader<P> {
         // So that the place of every byte fits, too.
         usize::try_from(words).ok()?.checked_mul(WORD)?;
         let Grown { first, limits, .. } = *grown;
-        let (reserve, huge_pages) = memory;
-        let buckets = GrowingBuckets::uncommitted(first, limits.buckets, reserve, huge_pages)?;
+        let buckets = GrowingBuckets::new(first, limits.buckets, memory)?;
         let table =
             GrowingTable::with_buckets::<L>(payload, first, buckets, limits, stripes, memory)?;
         let chunk = touched_words(words.min((LOADED_CHUNK / WORD) as u64) as usize)?;
@@ -111,9 +112,9 @@ impl<P: Payload> ImageLoader<P> {
             table.buckets.with_values(child, |run| run.fill(word));
         }
         table.set_size(grown.size);
-        let Occupied { items, ghosts } = Occupied::new(occupied, signed(grown.ghosts));
+        let items = grown.items(occupied);
         let splits = grown.buckets() + image.ahead - grown.first;
-        table.occupancy.start(items as i64, ghosts as i64, splits as i64);
+        table.occupancy.start(items as i64, (occupied - items) as i64, splits as i64);
         if let Some((clock, sweep)) = clock {
             table.start_clock::<L>(clock, sweep);
         }
@@ -172,7 +173,7 @@ impl<P: Payload> LoaderMemory for ImageLoader<P> {
             ahead.append(&mut self.ahead);
             self.ahead = ahead;
         }
-        self.table.buckets.discard(place.min(self.image.end));
+        self.table.buckets.truncate(place.min(self.image.end));
     }
 
     fn fit_together(&self) -> bool {
@@ -189,11 +190,4 @@ fn ahead_before(image: Image, place: u64) -> usize {
 fn children(image: Image, ahead: &[u64]) -> impl ExactSizeIterator<Item = (u64, u64)> {
     let (numbers, words) = ahead.split_at(image.ahead as usize);
     numbers.iter().copied().zip(words.iter().copied())
-}
-
-/// Converts words between the machine's byte order and little-endian.
-fn swap_if_big_endian(words: &mut [u64]) {
-    for word in words {
-        *word = word.to_le();
-    }
 }

@@ -16,7 +16,7 @@ pub use loader::ImageLoader;
 
 use super::{
     GrowingSpace, GrowingTable, Limits, Payload, Size,
-    whole::{Occupied, SLACK},
+    whole::{SLACK, items},
 };
 use crate::{
     bucket::leveled::{MAX_LEVEL, level},
@@ -101,13 +101,8 @@ impl Grown {
     /// were counted, if items were removed that had not been added.)
     #[must_use]
     pub fn items(&self, occupied: u64) -> u64 {
-        Occupied::new(occupied, signed(self.ghosts)).items
+        items(occupied, self.ghosts)
     }
-}
-
-/// A number of ghosts, of which a snapshot may claim any.
-fn signed(ghosts: u64) -> i64 {
-    i64::try_from(ghosts).unwrap_or(i64::MAX)
 }
 
 impl<P: Payload> GrowingTable<P> {

@@ -28,15 +28,6 @@ const ALWAYS_SPLIT: u64 = 4_096;
 /// goes on by the level in its word.
 const HINTS_PER_ROUND: u64 = 128;
 
-/// Why a bucket was not split.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::table) enum Refusal {
-    /// Other threads are splitting all buckets that could be split next.
-    Busy,
-    /// The table may not grow further, or the system refuses the memory.
-    Error(InsertError),
-}
-
 impl<P: Payload> GrowingTable<P> {
     /// Splits buckets while the load is above the target, a bounded number of them.
     #[cold]
@@ -56,7 +47,8 @@ impl<P: Payload> GrowingTable<P> {
                 self.sweep_family::<L>(now, bucket, end);
             });
             // An insert that finds no room learns why the table did not grow.
-            if self.occupancy.occupied() <= target as i64 || self.split_next::<L>(size).is_err() {
+            if self.occupancy.occupied() <= target as i64 || self.split_next::<L>(size) != Ok(true)
+            {
                 return;
             }
         }
@@ -71,14 +63,21 @@ impl<P: Payload> GrowingTable<P> {
         slots > ALWAYS_SPLIT && self.occupancy.occupied() < half
     }
 
-    /// Splits the next group of buckets that no other thread is splitting.
+    /// Splits the next group of buckets that no other thread is splitting. Returns `false` if other
+    /// threads are splitting all buckets that could be split next.
     ///
     /// The first one to try is that at which the size stands: it may have been passed over, because
     /// its stripe was in use. The others begin where no thread has been.
-    pub(in crate::table) fn split_next<L: GrowingLayout>(&self, size: Size) -> Result<(), Refusal> {
-        self.check_level(size.level).map_err(Refusal::Error)?;
+    ///
+    /// # Errors
+    /// The table may not grow further, or the system refuses the memory.
+    pub(in crate::table) fn split_next<L: GrowingLayout>(
+        &self,
+        size: Size,
+    ) -> Result<bool, InsertError> {
+        self.check_level(size.level)?;
         if self.split_group::<L>(size, size.split / GROUP)? {
-            return Ok(());
+            return Ok(true);
         }
         for _ in 0..TRIED {
             // Relaxed: a place to begin, and every bucket is looked at under its lock.
@@ -92,22 +91,22 @@ impl<P: Payload> GrowingTable<P> {
             // Relaxed: as above.
             self.ahead.fetch_max(next.pack(), Relaxed);
             match self.split_group::<L>(size, group) {
-                Ok(true) => return Ok(()),
+                Ok(true) => return Ok(true),
                 Ok(false) => {}
                 // The first group is left, which another thread may be splitting.
                 Err(_) => break,
             }
         }
-        Err(Refusal::Busy)
+        Ok(false)
     }
 
     /// Splits a group of buckets. Returns `false` if another thread holds the lock.
-    fn split_group<L: GrowingLayout>(&self, size: Size, group: u64) -> Result<bool, Refusal> {
+    fn split_group<L: GrowingLayout>(&self, size: Size, group: u64) -> Result<bool, InsertError> {
         let round = self.growth.first() << size.level;
         let first = (group * GROUP).max(size.split);
         let last = (group * GROUP + GROUP).min(round);
         // Committed first: a thread that waits for the system holds no lock.
-        self.commit(round + first..round + last).map_err(Refusal::Error)?;
+        self.commit(round + first..round + last)?;
         let last = last.min(self.limits.buckets - round);
         let Some(guard) = self.stripes.at(group as usize).try_lock() else { return Ok(false) };
         let now = self.clock.now();
@@ -130,14 +129,10 @@ impl<P: Payload> GrowingTable<P> {
     /// Why they cannot be split.
     pub(in crate::table) fn split_in_turn<L: GrowingLayout>(&self) -> Result<(), InsertError> {
         let size = self.size();
-        match self.split_next::<L>(size) {
-            Ok(()) => Ok(()),
-            Err(Refusal::Error(error)) => Err(error),
-            Err(Refusal::Busy) => {
-                drop(self.stripes.at((size.split / GROUP) as usize).lock());
-                Ok(())
-            }
+        if !self.split_next::<L>(size)? {
+            drop(self.stripes.at((size.split / GROUP) as usize).lock());
         }
+        Ok(())
     }
 
     /// Splits a bucket before its turn, because an insert found no room. Returns whether it was
