@@ -6,7 +6,7 @@ use super::{
 use crate::{
     InsertError, Layout,
     bucket::{with_growing_layout, with_valued_layout},
-    error::batch::Failed,
+    filter::batch::Outcomes,
     table::{Aged, Answers, Clock as _, ClockState, Generations, Hashes},
 };
 
@@ -54,31 +54,19 @@ operations! {
         })
     }
 
-    /// Inserts items with the stamp of a generation that the caller has read: see [`Failed`].
-    fn insert_each(
-        &self,
-        hashes: &mut Hashes<'_>,
-        generation: u64,
-        count: &mut usize,
-        failed: &mut Failed<'_>,
-    ) {
+    /// Inserts items with the stamp of a generation that the caller has read.
+    fn insert_each(&self, hashes: &mut Hashes<'_>, generation: u64, outcomes: &mut Outcomes<'_>) {
         let stamp = self.table.clock().stamp(generation);
         by_layout!(self.layout, L => {
-            self.insert_items::<L>(hashes, count, failed, |_, item| item.with_value(stamp));
+            self.insert_items::<L>(hashes, outcomes, |_, item| item.with_value(stamp));
         });
     }
 
-    /// Inserts each of many items that is not visible: see [`Failed`].
-    fn insert_unique_each(
-        &self,
-        hashes: &mut Hashes<'_>,
-        added: &mut [bool],
-        count: &mut usize,
-        failed: &mut Failed<'_>,
-    ) {
+    /// Inserts each of many items that is not visible.
+    fn insert_unique_each(&self, hashes: &mut Hashes<'_>, outcomes: &mut Outcomes<'_>) {
         by_layout!(self.layout, L => {
             let insert = |item| Ok(self.table.insert_unseen::<L>(item)?.is_some());
-            insert_absent_items::<L, _>(&self.table, hashes, added, count, failed, insert);
+            insert_absent_items::<L, _>(&self.table, hashes, outcomes, insert);
         });
     }
 

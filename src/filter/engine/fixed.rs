@@ -2,7 +2,7 @@
 
 #[cfg(feature = "std")]
 use alloc::vec::Vec;
-use core::{cell::Cell, num::NonZero};
+use core::num::NonZero;
 
 use super::{Content, Engine, bytes_of};
 #[cfg(feature = "std")]
@@ -14,8 +14,7 @@ use crate::table::{Buckets, Clock};
 use crate::{
     BuildError, InsertError, Layout,
     bucket::BucketLayout,
-    error::batch::Failed,
-    filter::builder::Settings,
+    filter::{batch::Outcomes, builder::Settings},
     table::{
         Addressing, Bare, FixedSpace, FixedTable, Hashes, Kernel, MAX_BUCKETS, Merged, Pair,
         Payload, PendingInserts, SingleLookup, Stripes,
@@ -227,37 +226,32 @@ impl<P: Payload> FixedEngine<P> {
         self.max_copies.map_or(usize::MAX, |limit| limit.get().into())
     }
 
-    /// Inserts many items, of which `complete` returns each with its value: see [`Failed`].
+    /// Inserts many items, of which `complete` returns each with its value.
     #[inline]
     pub(super) fn insert_items<L: BucketLayout>(
         &self,
         hashes: &mut Hashes<'_>,
-        count: &mut usize,
-        failed: &mut Failed<'_>,
+        outcomes: &mut Outcomes<'_>,
         complete: impl Fn(usize, Pair) -> Pair,
     ) {
         let mut pending = PendingInserts::default();
-        let ended = Cell::new(false);
-        let mut done = |position, outcome| match outcome {
-            Ok(()) => *count += 1,
-            Err(error) => ended.set(failed(position, error).is_break()),
-        };
         if self.unlimited.is_none() {
             // One by one: interleaved inserts of one item would not count one another.
             let limit = self.limit();
             return self.table.for_each_pair::<L>(hashes, |position, pair| {
-                if !ended.get() {
+                if !outcomes.ended() {
                     let pair = complete(position, pair);
-                    done(position, self.table.insert_up_to::<L>(limit, pair));
+                    outcomes.taking()(position, self.table.insert_up_to::<L>(limit, pair));
                 }
             });
         }
         self.table.for_each_pair::<L>(hashes, |position, pair| {
-            if !ended.get() {
-                pending.insert::<L>(&self.table, position, complete(position, pair), &mut done);
+            if !outcomes.ended() {
+                let pair = complete(position, pair);
+                pending.insert::<L>(&self.table, position, pair, &mut outcomes.taking());
             }
         });
-        pending.finish::<L>(&self.table, &mut done);
+        pending.finish::<L>(&self.table, &mut outcomes.taking());
     }
 
     /// Inserts an item, within the limit on copies.

@@ -4,8 +4,7 @@ use super::{Content, Engine, FixedEngine, Lookups, SplittingEngine, answer_items
 use crate::{
     InsertError, Layout,
     bucket::{with_growing_layout, with_valued_layout},
-    error::batch::Failed,
-    filter::Values,
+    filter::{Values, batch::Outcomes},
     table::{Answers, ClockState, Hashes, Valued},
 };
 
@@ -61,16 +60,10 @@ operations! {
         })
     }
 
-    /// Inserts many items: see [`Failed`].
-    fn insert_each(
-        &self,
-        hashes: &mut Hashes<'_>,
-        values: &[u16],
-        count: &mut usize,
-        failed: &mut Failed<'_>,
-    ) {
+    /// Inserts many items.
+    fn insert_each(&self, hashes: &mut Hashes<'_>, values: &[u16], outcomes: &mut Outcomes<'_>) {
         by_layout!(self.layout, L => {
-            self.insert_items::<L>(hashes, count, failed, |position, item| {
+            self.insert_items::<L>(hashes, outcomes, |position, item| {
                 item.with_value(values[position])
             });
         });

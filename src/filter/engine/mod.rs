@@ -126,7 +126,7 @@ use super::snapshot::Saved;
 use crate::table::{ContainsOne, split::GrowingTable};
 use crate::{
     BuildError, InsertError, Layout,
-    error::batch::Failed,
+    filter::batch::Outcomes,
     table::{
         Answers, ClockState, Hashes, Kernel, MAX_LAG, MAX_READING, Merged, Payload, ShardedCounter,
         Space, Table, Words, split::Shrinking,
@@ -310,25 +310,17 @@ pub(crate) trait Engine: Lookups + Saved + Sized + Send + Sync + 'static {
     }
 }
 
-/// Inserts each of many items that is absent, by `insert`, which returns whether it was: see
-/// [`Failed`].
+/// Inserts each of many items that is absent, by `insert`, which returns whether it was.
 #[inline]
 fn insert_absent_items<L, S: Words<L>>(
     table: &Table<S>,
     hashes: &mut Hashes<'_>,
-    added: &mut [bool],
-    count: &mut usize,
-    failed: &mut Failed<'_>,
+    outcomes: &mut Outcomes<'_>,
     insert: impl Fn(S::Item) -> Result<bool, InsertError>,
 ) {
-    let mut ended = false;
     S::for_each_item(table, hashes, |position, item| {
-        if !ended {
-            match insert(item) {
-                Ok(was_absent) => added[position] = was_absent,
-                Err(error) => ended = failed(position, error).is_break(),
-            }
-            *count += usize::from(added[position]);
+        if !outcomes.ended() {
+            outcomes.take(position, insert(item));
         }
     });
 }

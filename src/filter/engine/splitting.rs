@@ -12,8 +12,7 @@ use crate::table::ContainsOne;
 use crate::{
     BuildError, InsertError, Layout,
     bucket::{GrowingLayout, with_growing_layout},
-    error::batch::Failed,
-    filter::builder::Settings,
+    filter::{batch::Outcomes, builder::Settings},
     table::{
         Bare, Hashes, Kernel, Merged, Payload, Stripes,
         choice::{
@@ -153,24 +152,18 @@ impl<P: Content> SplittingEngine<P> {
         }
     }
 
-    /// Inserts many items, of which `complete` returns each with its value: see [`Failed`].
+    /// Inserts many items, of which `complete` returns each with its value.
     pub(super) fn insert_items<L: GrowingLayout>(
         &self,
         hashes: &mut Hashes<'_>,
-        count: &mut usize,
-        failed: &mut Failed<'_>,
+        outcomes: &mut Outcomes<'_>,
         complete: impl Fn(usize, Item) -> Item,
     ) {
-        let mut ended = false;
         let prefetched = |mixed| self.table.fetched::<L>(mixed);
         let search = |item: &Item| self.table.prefetch_search::<L>(item);
         for_each_in_stages(hashes, Item::NONE, prefetched, search, |position, item| {
-            if ended {
-                return;
-            }
-            match self.insert_item::<L>(complete(position, item)) {
-                Ok(()) => *count += 1,
-                Err(error) => ended = failed(position, error).is_break(),
+            if !outcomes.ended() {
+                outcomes.taking()(position, self.insert_item::<L>(complete(position, item)));
             }
         });
     }
