@@ -112,7 +112,7 @@ for_each_payload! { P:
             Some((Form { clock, ..self.form() }, words))
         }
 
-        fn words(&self) -> impl Words {
+        fn words(&self) -> &impl Words {
             self.table.buckets()
         }
 

@@ -170,28 +170,22 @@ impl<P: Content> SplittingEngine<P> {
 }
 
 #[cfg(feature = "std")]
-impl<P: Content> Words for &GrowingTable<P> {
-    fn len(self) -> u64 {
+impl<P: Content> Words for GrowingTable<P> {
+    fn len(&self) -> u64 {
         GrowingTable::words(self)
     }
 
     fn find_words<'a>(
-        self,
+        &'a self,
         from: u64,
         found: &mut Vec<u32>,
         buffer: &'a mut [u64],
-    ) -> Result<&'a [u64], TryReserveError>
-    where
-        Self: 'a,
-    {
+    ) -> Result<&'a [u64], TryReserveError> {
         GrowingTable::find_words(self, from, found, buffer)?;
         Ok(buffer)
     }
 
-    fn words<'a>(self, from: u64, ahead: &[u32], buffer: &'a mut [u64]) -> &'a [u64]
-    where
-        Self: 'a,
-    {
+    fn words<'a>(&'a self, from: u64, ahead: &[u32], buffer: &'a mut [u64]) -> &'a [u64] {
         self.words_from(from, ahead, buffer);
         buffer
     }
@@ -242,7 +236,7 @@ for_each_payload! { P:
             Some((self.form_of(grown, words.len() as u64, clock), words))
         }
 
-        fn words(&self) -> impl Words {
+        fn words(&self) -> &impl Words {
             &self.table
         }
 
