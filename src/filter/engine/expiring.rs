@@ -71,7 +71,7 @@ operations! {
     }
 
     /// Refreshes items. Writes which were found.
-    fn refresh_each(&self, hashes: &mut Hashes<'_>, answers: &mut Answers<'_>) {
+    fn refresh_each(&self, hashes: &mut Hashes<'_>, answers: Answers<'_>) {
         by_layout!(self.layout, L => {
             let refresh = |item| self.table.refresh::<L>(item).then_some(0);
             answer_items::<L, _>(&self.table, hashes, answers, refresh);
@@ -144,15 +144,10 @@ impl Lookups for SplittingEngine<Aged> {
         })
     }
 
-    fn contains_each(
-        &self,
-        _len: usize,
-        hashes: &mut Hashes<'_>,
-        mut answers: Answers<'_>,
-    ) -> usize {
+    fn contains_each(&self, _len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize {
         with_growing_layout!(self.layout, L => {
             let is_visible = |item| self.table.is_visible::<L>(item).then_some(0);
-            answer_items::<L, _>(&self.table, hashes, &mut answers, is_visible)
+            answer_items::<L, _>(&self.table, hashes, answers, is_visible)
         })
     }
 }

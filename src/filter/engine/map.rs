@@ -133,15 +133,10 @@ impl Lookups for SplittingEngine<Valued> {
         })
     }
 
-    fn contains_each(
-        &self,
-        _len: usize,
-        hashes: &mut Hashes<'_>,
-        mut answers: Answers<'_>,
-    ) -> usize {
+    fn contains_each(&self, _len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize {
         with_growing_layout!(self.layout, L => {
             let contains = |item| self.table.contains::<L>(item).then_some(0);
-            answer_items::<L, _>(&self.table, hashes, &mut answers, contains)
+            answer_items::<L, _>(&self.table, hashes, answers, contains)
         })
     }
 }
@@ -154,10 +149,10 @@ impl SplittingEngine<Valued> {
         })
     }
 
-    fn get_items(&self, _len: usize, hashes: &mut Hashes<'_>, mut answers: Answers<'_>) -> usize {
+    fn get_items(&self, _len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize {
         with_growing_layout!(self.layout, L => {
             let get = |item| self.table.get::<L>(item);
-            answer_items::<L, _>(&self.table, hashes, &mut answers, get)
+            answer_items::<L, _>(&self.table, hashes, answers, get)
         })
     }
 }

@@ -149,7 +149,7 @@ impl Lookups for SplittingEngine {
             }
             let _ = len;
             let contains = |item| self.table.contains::<L>(item).then_some(0);
-            answer_items::<L, _>(&self.table, hashes, &mut answers, contains)
+            answer_items::<L, _>(&self.table, hashes, answers, contains)
         })
     }
 }

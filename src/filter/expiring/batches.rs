@@ -123,7 +123,7 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
         if keys.len() >= MIN_BATCH {
             self.on_time();
             self.with(self.keys(keys), |hashes| {
-                self.engine.refresh_each(hashes, &mut Answers::Mask(&mut mask));
+                self.engine.refresh_each(hashes, Answers::Mask(&mut mask));
             });
         } else {
             for (position, key) in keys.iter().enumerate() {

@@ -8,7 +8,7 @@ use wide::bytemuck::cast_slice;
 
 use super::{
     checksums::{BLOCK, BLOCK_WORDS, Checksums, blocks},
-    header::{Header, HeaderBytes},
+    header::{Header, LEN},
     validate::census,
 };
 use crate::table::Buckets;
@@ -63,8 +63,6 @@ impl Words for Buckets {
 pub(super) struct Encoder {
     /// Its number of occupied slots is that in the blocks that were prepared.
     header: Header,
-    /// The bytes of the header. They are final once all blocks were prepared.
-    header_bytes: HeaderBytes,
     /// The checksums of the blocks that were prepared.
     checksums: Checksums,
     /// What was found in them: see [`Words::find_words`].
@@ -75,9 +73,8 @@ impl Encoder {
     /// Returns the encoder of a filter with this header. The first pass over the words is still to
     /// be made: see [`prepare`](Self::prepare).
     pub(super) fn new(header: Header) -> Self {
-        let header_bytes = header.encode();
-        let checksums = Checksums::new(Header::block_seed(&header_bytes));
-        Self { header, header_bytes, checksums, ahead: Vec::new() }
+        let checksums = Checksums::new(Header::block_seed(&header.encode()));
+        Self { header, checksums, ahead: Vec::new() }
     }
 
     /// Goes over the next `max_blocks` blocks: counts their occupied slots, and computes their
@@ -122,7 +119,6 @@ impl Encoder {
         let complete = checksums.table().len() == all;
         if complete {
             checksums.complete();
-            self.header_bytes = self.header.encode();
         }
         Ok(complete)
     }
@@ -162,8 +158,7 @@ impl Encoder {
         if table.len() <= blocks(form.words) || words.len() != form.words {
             return 0;
         }
-        let header = &self.header_bytes[..];
-        let words_start = header.len() as u64;
+        let words_start = LEN as u64;
         let table_start = words_start + self.header.word_bytes();
         let mut read = 0;
         // Copies what is wanted of one part, by a function of an offset in the part.
@@ -176,7 +171,7 @@ impl Encoder {
             }
         };
         part(0..words_start, &|from, bytes| {
-            bytes.copy_from_slice(&header[from as usize..][..bytes.len()]);
+            bytes.copy_from_slice(&self.header.encode()[from as usize..][..bytes.len()]);
         });
         part(words_start..table_start, &|from, bytes| copy_words(words, &self.ahead, from, bytes));
         part(table_start..self.len(), &|from, bytes| copy_words(table, &[], from, bytes));
