@@ -14,6 +14,7 @@ macro_rules! texts {
         }
     };
 }
+#[cfg(feature = "std")]
 pub(crate) use texts;
 
 pub(crate) mod batch;
