@@ -2,10 +2,6 @@
 //! is counted, and none of this takes a byte or an instruction.
 #![cfg_attr(not(feature = "stats"), allow(unused, clippy::pedantic, reason = "nothing is counted"))]
 
-use core::cell::Cell;
-
-use crossbeam_utils::CachePadded;
-
 use super::ShardedCounter;
 use crate::sync::{Lock, LockGuard, Tally};
 
@@ -64,7 +60,7 @@ pub struct Counters {
     #[cfg(feature = "stats")]
     inserts: ShardedCounter,
     #[cfg(feature = "stats")]
-    rare: CachePadded<Rare>,
+    rare: crossbeam_utils::CachePadded<Rare>,
 }
 
 /// Counters of events that are rare or slow.
@@ -83,7 +79,7 @@ impl Counters {
             #[cfg(feature = "stats")]
             inserts: ShardedCounter::new(SHARDS)?,
             #[cfg(feature = "stats")]
-            rare: CachePadded::default(),
+            rare: Rare::default().into(),
         })
     }
 
@@ -93,6 +89,7 @@ impl Counters {
     }
 
     /// A fingerprint was added.
+    #[inline]
     pub(crate) fn inserted(&self) {
         #[cfg(feature = "stats")]
         self.inserts.add(1);
@@ -105,6 +102,7 @@ impl Counters {
     }
 
     /// A fingerprint was moved to its alternate bucket.
+    #[inline]
     pub(crate) fn relocated(&self) {
         #[cfg(feature = "stats")]
         self.rare.relocations.add(1);
@@ -123,6 +121,7 @@ impl Counters {
     }
 
     /// A lookup retries.
+    #[inline]
     pub(crate) fn lookup_retried(&self) {
         #[cfg(feature = "stats")]
         self.rare.retries.add(1);
@@ -150,13 +149,14 @@ impl Counters {
 
 /// The number of relocations that one insert has made.
 #[derive(Debug, Default)]
-pub struct RelocationCount(#[cfg(feature = "stats")] Cell<usize>);
+pub struct RelocationCount(#[cfg(feature = "stats")] core::cell::Cell<usize>);
 
 impl RelocationCount {
     pub(crate) fn zero() -> Self {
         Self::default()
     }
 
+    #[inline]
     pub(crate) fn increment(&self) {
         #[cfg(feature = "stats")]
         self.0.set(self.0.get() + 1);
