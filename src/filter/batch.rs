@@ -1,6 +1,6 @@
 //! Batches: their hashes, and their outcomes.
 
-use core::ops::ControlFlow;
+use core::{cell::Cell, ops::ControlFlow};
 
 use super::InsertMask;
 use crate::{
@@ -63,7 +63,7 @@ pub(crate) struct Outcomes<'a> {
     change: CountChange<'a>,
     failed: &'a mut Failed<'a>,
     /// Whether the batch ends early: see [`Failed`].
-    ended: bool,
+    ended: Cell<bool>,
 }
 
 impl<'a> Outcomes<'a> {
@@ -74,7 +74,8 @@ impl<'a> Outcomes<'a> {
         failed: &'a mut Failed<'a>,
     ) -> Self {
         added.fill(false);
-        Self { added, change: CountChange { counter, sign: 1, items: 0 }, failed, ended: false }
+        let change = CountChange { counter, sign: 1, items: 0 };
+        Self { added, change, failed, ended: Cell::new(false) }
     }
 
     /// How many items were added.
@@ -85,7 +86,7 @@ impl<'a> Outcomes<'a> {
     /// Whether no further insert is to begin.
     #[inline]
     pub(super) fn ended(&self) -> bool {
-        self.ended
+        self.ended.get()
     }
 
     /// Takes the outcome of an insert: whether the item was absent, and has been added.
@@ -98,17 +99,19 @@ impl<'a> Outcomes<'a> {
                 }
                 self.change.items += usize::from(added);
             }
-            Err(error) => self.ended |= (self.failed)(position, error).is_break(),
+            Err(error) => self.ended.set((self.failed)(position, error).is_break()),
         }
     }
 
-    /// A function that takes the outcomes of inserts for which nobody asks one by one.
+    /// Returns [whether the batch has ended](Self::ended), and a function that takes the outcomes
+    /// of inserts for which nobody asks one by one. It is made once for a batch, not for each item.
     #[inline]
-    pub(super) fn taking(&mut self) -> impl FnMut(usize, Result<(), InsertError>) {
-        |position, outcome| match outcome {
-            Ok(()) => self.change.items += 1,
-            Err(error) => self.ended |= (self.failed)(position, error).is_break(),
-        }
+    pub(super) fn taking(&mut self) -> (&Cell<bool>, impl FnMut(usize, Result<(), InsertError>)) {
+        let (count, failed, ended) = (&mut self.change.items, &mut self.failed, &self.ended);
+        (ended, |position, outcome| match outcome {
+            Ok(()) => *count += 1,
+            Err(error) => ended.set(failed(position, error).is_break()),
+        })
     }
 
     /// Inserts the items of a small batch one by one, as their outcomes are taken.
@@ -116,7 +119,7 @@ impl<'a> Outcomes<'a> {
     pub(super) fn take_all(&mut self, outcomes: impl Iterator<Item = Result<bool, InsertError>>) {
         for (position, outcome) in outcomes.enumerate() {
             self.take(position, outcome);
-            if self.ended {
+            if self.ended() {
                 return;
             }
         }

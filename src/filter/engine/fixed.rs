@@ -235,23 +235,23 @@ impl<P: Payload> FixedEngine<P> {
         complete: impl Fn(usize, Pair) -> Pair,
     ) {
         let mut pending = PendingInserts::default();
+        let (ended, mut done) = outcomes.taking();
         if self.unlimited.is_none() {
             // One by one: interleaved inserts of one item would not count one another.
             let limit = self.limit();
             return self.table.for_each_pair::<L>(hashes, |position, pair| {
-                if !outcomes.ended() {
+                if !ended.get() {
                     let pair = complete(position, pair);
-                    outcomes.taking()(position, self.table.insert_up_to::<L>(limit, pair));
+                    done(position, self.table.insert_up_to::<L>(limit, pair));
                 }
             });
         }
         self.table.for_each_pair::<L>(hashes, |position, pair| {
-            if !outcomes.ended() {
-                let pair = complete(position, pair);
-                pending.insert::<L>(&self.table, position, pair, &mut outcomes.taking());
+            if !ended.get() {
+                pending.insert::<L>(&self.table, position, complete(position, pair), &mut done);
             }
         });
-        pending.finish::<L>(&self.table, &mut outcomes.taking());
+        pending.finish::<L>(&self.table, &mut done);
     }
 
     /// Inserts an item, within the limit on copies.

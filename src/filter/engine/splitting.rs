@@ -159,11 +159,12 @@ impl<P: Content> SplittingEngine<P> {
         outcomes: &mut Outcomes<'_>,
         complete: impl Fn(usize, Item) -> Item,
     ) {
+        let (ended, mut done) = outcomes.taking();
         let prefetched = |mixed| self.table.fetched::<L>(mixed);
         let search = |item: &Item| self.table.prefetch_search::<L>(item);
         for_each_in_stages(hashes, Item::NONE, prefetched, search, |position, item| {
-            if !outcomes.ended() {
-                outcomes.taking()(position, self.insert_item::<L>(complete(position, item)));
+            if !ended.get() {
+                done(position, self.insert_item::<L>(complete(position, item)));
             }
         });
     }
