@@ -99,8 +99,13 @@ impl<'a> Outcomes<'a> {
                 }
                 self.change.items += usize::from(added);
             }
-            Err(error) => self.ended.set((self.failed)(position, error).is_break()),
+            Err(error) => self.fail(position, error),
         }
+    }
+
+    #[cold]
+    fn fail(&mut self, position: usize, error: InsertError) {
+        self.ended.set((self.failed)(position, error).is_break());
     }
 
     /// Returns [whether the batch has ended](Self::ended), and a function that takes the outcomes
