@@ -82,10 +82,6 @@ impl InsertBatchError {
 
 /// Receives the position of an insert that failed, and its error. Breaks if the batch must end
 /// early: then inserts that were begun are completed, and no others begun.
-///
-/// Whoever takes this calls it for each item of a batch that fails, and returns the number of those
-/// that were added, or adds 1 for each of them to `count`, before a later one can panic. `added`
-/// tells which they are; the rest of it stays as it was.
 pub(crate) type Failed<'a> = dyn FnMut(usize, InsertError) -> ControlFlow<()> + 'a;
 
 /// The failures of a batch while it runs, in any order. They take memory once there is one.
@@ -98,24 +94,9 @@ pub(crate) struct Failures {
 }
 
 impl Failures {
-    /// The outcome of a batch: `insert` passes on the items that failed, and returns the number of
-    /// those that were added. Every item that it tries is added or fails.
-    pub(crate) fn of(
-        insert: impl FnOnce(&mut Failed<'_>) -> usize,
-    ) -> Result<(), InsertBatchError> {
-        let mut failures = Self::default();
-        let added = insert(&mut failures.adding());
-        let tried = added + failures.listed.len();
-        failures.check(added, tried).map(drop)
-    }
-
-    /// A function that adds failures.
-    pub(crate) fn adding(&mut self) -> impl FnMut(usize, InsertError) -> ControlFlow<()> {
-        |position, reason| self.add(position, reason)
-    }
-
+    /// Adds a failure: a [`Failed`].
     #[cold]
-    fn add(&mut self, position: usize, reason: InsertError) -> ControlFlow<()> {
+    pub(crate) fn add(&mut self, position: usize, reason: InsertError) -> ControlFlow<()> {
         if self.unlisted.is_none() && self.listed.try_reserve(1).is_ok() {
             self.listed.push((position, reason));
             return ControlFlow::Continue(());
@@ -124,12 +105,13 @@ impl Failures {
         ControlFlow::Break(())
     }
 
-    /// Returns the number of items added, or the error if any of this many items failed.
-    pub(crate) fn check(mut self, added: usize, items: usize) -> Result<usize, InsertBatchError> {
-        let tried = self.unlisted.unwrap_or(items);
+    /// Returns the number of items added, or the error if any failed. Each of the others was added,
+    /// or was present in a batch of this many `unique` items.
+    pub(crate) fn check(mut self, added: usize, unique: usize) -> Result<usize, InsertBatchError> {
         if self.listed.is_empty() && self.unlisted.is_none() {
             return Ok(added);
         }
+        let tried = self.unlisted.unwrap_or(unique.max(added + self.listed.len()));
         self.listed.retain(|&(position, _)| position < tried);
         self.listed.sort_unstable_by_key(|&(position, _)| position);
         let is_complete = self.unlisted.is_none();
@@ -188,9 +170,9 @@ mod tests {
     fn the_text_counts_each_reason_and_the_debug_output_is_short() {
         let failed = |len: usize| {
             let mut failures = Failures::default();
-            assert!(failures.adding()(1, InsertError::MaxCapacity).is_continue());
-            (1..len).for_each(|_| assert!(failures.adding()(0, InsertError::Full).is_continue()));
-            failures.check(3, len + 3).expect_err("some failed")
+            assert!(failures.add(1, InsertError::MaxCapacity).is_continue());
+            (1..len).for_each(|_| assert!(failures.add(0, InsertError::Full).is_continue()));
+            failures.check(3, 0).expect_err("some failed")
         };
         let text = "8 of a batch's first 11 items could not be inserted, filter full: 7, at \
                     `max_capacity`: 1; `failures` lists them";

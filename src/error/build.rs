@@ -1,6 +1,6 @@
 //! The error of building a filter.
 
-use core::{error::Error, fmt};
+use core::error::Error;
 
 use crate::Layout;
 
@@ -91,69 +91,45 @@ pub enum BuildError {
     },
 }
 
-impl fmt::Display for BuildError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::NoCapacity => f.write_str("the builder has no capacity: call `capacity`"),
-            Self::CapacityTooLarge { capacity, layout } => write!(
-                f,
-                "{capacity} items need more than 2^32 buckets of {layout:?}: deal them to several \
-                 filters"
-            ),
-            Self::MaxCapacityTooLow { max_capacity, capacity } => write!(
-                f,
-                "the `max_capacity` is {max_capacity} items and the `capacity` {capacity}: raise \
-                 the one or lower the other"
-            ),
-            Self::OutOfMemory { bytes } => write!(
-                f,
-                "the system refused {bytes} bytes of memory: free some, or lower the `capacity`"
-            ),
-            Self::ZeroMaxCopies => {
-                f.write_str("`max_copies` is 0: pass at least 1, or leave it out for no limit")
-            }
-            Self::ZeroWriters => {
-                f.write_str("`writers` is 0: pass at least 1, or leave it out for the default")
-            }
-            Self::MemoryCapTooLow { max_bytes, needed } => write!(
-                f,
-                "the filter needs {needed} bytes and its `max_bytes` is {max_bytes}: raise it, or \
-                 lower the `capacity`"
-            ),
-            Self::InvalidRate(rate) => {
-                write!(f, "the false-positive rate is {rate}: pass one above 0 and below 1")
-            }
-            Self::RateTooLow { target, lowest } => write!(
-                f,
-                "no layout reaches a false-positive rate of {target}: pass at least {lowest:e}"
-            ),
-            Self::InvalidWindow(window) => {
-                write!(f, "the window is {window} generations: pass 1 to 253")
-            }
-            Self::InvalidValueBits(bits) => write!(f, "values have {bits} bits: pass at most 16"),
-            Self::LayoutUnsuitable { layout, value_bits: Some(bits) } => write!(
-                f,
-                "{layout:?} has no values of {bits} bits: pass one that has, or leave the layout \
-                 to the builder"
-            ),
-            Self::LayoutUnsuitable { layout, value_bits: None } => {
-                let reason = match (layout.valued(), layout.splitting()) {
-                    (Some(_), _) => "has values, and the items of this filter have none",
-                    (None, Some(_)) => "is for sets that grow only",
-                    (None, None) => "is not for sets that grow",
-                };
-                write!(f, "{layout:?} {reason}: pass another layout, or leave it to the builder")
-            }
-            Self::LayoutMissesRate { layout, target, reached } => write!(
-                f,
-                "{layout:?} reaches a false-positive rate of {reached:.3e}, not {target}: raise \
-                 the target, or leave the layout to the builder"
-            ),
-        }
-    }
+texts! { BuildError:
+    Self::NoCapacity => "the builder has no capacity: call `capacity`";
+    Self::CapacityTooLarge { capacity, layout } =>
+        "{capacity} items need more than 2^32 buckets of {layout:?}: deal them to several filters";
+    Self::MaxCapacityTooLow { max_capacity, capacity } =>
+        "the `max_capacity` is {max_capacity} items and the `capacity` {capacity}: raise the one \
+        or lower the other";
+    Self::OutOfMemory { bytes } =>
+        "the system refused {bytes} bytes of memory: free some, or lower the `capacity`";
+    Self::ZeroMaxCopies => "`max_copies` is 0: pass at least 1, or leave it out for no limit";
+    Self::ZeroWriters => "`writers` is 0: pass at least 1, or leave it out for the default";
+    Self::MemoryCapTooLow { max_bytes, needed } =>
+        "the filter needs {needed} bytes and its `max_bytes` is {max_bytes}: raise it, or lower \
+        the `capacity`";
+    Self::InvalidRate(rate) => "the false-positive rate is {rate}: pass one above 0 and below 1";
+    Self::RateTooLow { target, lowest } =>
+        "no layout reaches a false-positive rate of {target}: pass at least {lowest:e}";
+    Self::InvalidWindow(window) => "the window is {window} generations: pass 1 to 253";
+    Self::InvalidValueBits(bits) => "values have {bits} bits: pass at most 16";
+    Self::LayoutUnsuitable { layout, value_bits: Some(bits) } =>
+        "{layout:?} has no values of {bits} bits: pass one that has, or leave the layout to the \
+        builder";
+    Self::LayoutUnsuitable { layout, value_bits: None } =>
+        "{layout:?} {}: pass another layout, or leave it to the builder", unsuited(*layout);
+    Self::LayoutMissesRate { layout, target, reached } =>
+        "{layout:?} reaches a false-positive rate of {reached:.3e}, not {target}: raise the \
+        target, or leave the layout to the builder";
 }
 
 impl Error for BuildError {}
+
+/// Why a layout is not one of this set.
+fn unsuited(layout: Layout) -> &'static str {
+    match (layout.valued(), layout.splitting()) {
+        (Some(_), _) => "has values, and the items of this filter have none",
+        (None, Some(_)) => "is for sets that grow only",
+        (None, None) => "is not for sets that grow",
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -1,10 +1,26 @@
 //! Errors of inserting, of building a filter, and of merging. An insert or a merge that fails
 //! leaves the same items in the filter.
 
+/// Implements `Display` by one text for each variant, in which its fields stand, and which further
+/// arguments may follow.
+macro_rules! texts {
+    ($error:ty: $($variant:pat => $text:literal $(, $argument:expr)*;)*) => {
+        impl core::fmt::Display for $error {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                match self {
+                    $($variant => write!(f, $text $(, $argument)*),)*
+                }
+            }
+        }
+    };
+}
+#[cfg(feature = "std")]
+pub(crate) use texts;
+
 pub(crate) mod batch;
 mod build;
 
-use core::{error::Error, fmt};
+use core::error::Error;
 
 pub use self::{batch::InsertBatchError, build::BuildError};
 use crate::Layout;
@@ -60,38 +76,25 @@ pub enum InsertError {
     InvalidLife,
 }
 
-impl fmt::Display for InsertError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Full => {
-                "the filter is full: build it with a larger `capacity`, or raise the `max_bytes` \
-                 of one that grows"
-            }
-            Self::OutOfMemory => {
-                "the filter is full, and the system refused the memory for it to grow: free some, \
-                 and insert the item again"
-            }
-            Self::MaxCapacity => {
-                "the filter is full and has reached its `max_capacity`: build it with a larger one"
-            }
-            Self::FullyGrown => {
-                "the filter is full and has 32,768 times its first buckets, or 2^32: build it with \
-                 a larger `capacity`"
-            }
-            Self::TooManyCopies => {
-                "the filter takes no further copy of this item: use `insert_unique` if one copy is \
-                 enough"
-            }
-            Self::ValueTooLarge => {
-                "the value has more bits than the map's `value_bits`: build the map with more, 16 \
-                 at most"
-            }
-            Self::InvalidLife => {
-                "the life is zero, longer than the `window`, or a time where the filter has no \
-                 time to live: pass another, or build the filter with a `ttl`"
-            }
-        })
-    }
+texts! { InsertError:
+    Self::Full =>
+        "the filter is full: build it with a larger `capacity`, or raise the `max_bytes` of one \
+        that grows";
+    Self::OutOfMemory =>
+        "the filter is full, and the system refused the memory for it to grow: free some, and \
+        insert the item again";
+    Self::MaxCapacity =>
+        "the filter is full and has reached its `max_capacity`: build it with a larger one";
+    Self::FullyGrown =>
+        "the filter is full and has 32,768 times its first buckets, or 2^32: build it with a \
+        larger `capacity`";
+    Self::TooManyCopies =>
+        "the filter takes no further copy of this item: use `insert_unique` if one copy is enough";
+    Self::ValueTooLarge =>
+        "the value has more bits than the map's `value_bits`: build the map with more, 16 at most";
+    Self::InvalidLife =>
+        "the life is zero, longer than the `window`, or a time where the filter has no time to \
+        live: pass another, or build the filter with a `ttl`";
 }
 
 impl Error for InsertError {}
@@ -149,44 +152,25 @@ pub enum MergeError {
     },
 }
 
-impl fmt::Display for MergeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::Layout { this, other } => write!(
-                f,
-                "the filters have the layouts {this:?} and {other:?}: build both with the same one"
-            ),
-            Self::Buckets { this, other } => write!(
-                f,
-                "the filters began with {this} and {other} buckets: build both with the same \
-                 `capacity`"
-            ),
-            Self::Seed => f.write_str(
-                "the filters have different seeds: build both with the same `seed`, or clone one",
-            ),
-            Self::Hasher => f.write_str(
-                "the filters have different hashers: pass both the same one, with the same seed",
-            ),
-            Self::Full { fitted, items } => write!(
-                f,
-                "there is room for {fitted} of the {items} items of the other filter: begin with \
-                 the capacity of the union"
-            ),
-            Self::TooManyCopies => f.write_str(
-                "the union would have more copies of an item than the filter takes: raise its \
-                 `max_copies`, or insert each item once",
-            ),
-            Self::Unknown => f.write_str(
-                "the other filter has grown less, and does not know in which buckets here its \
-                 items belong: merge this filter into the other one",
-            ),
-            Self::OutOfMemory { bytes } => write!(
-                f,
-                "the system refused memory to merge {bytes} bytes of buckets: free some, and merge \
-                 again"
-            ),
-        }
-    }
+texts! { MergeError:
+    Self::Layout { this, other } =>
+        "the filters have the layouts {this:?} and {other:?}: build both with the same one";
+    Self::Buckets { this, other } =>
+        "the filters began with {this} and {other} buckets: build both with the same `capacity`";
+    Self::Seed => "the filters have different seeds: build both with the same `seed`, or clone one";
+    Self::Hasher =>
+        "the filters have different hashers: pass both the same one, with the same seed";
+    Self::Full { fitted, items } =>
+        "there is room for {fitted} of the {items} items of the other filter: begin with the \
+        capacity of the union";
+    Self::TooManyCopies =>
+        "the union would have more copies of an item than the filter takes: raise its \
+        `max_copies`, or insert each item once";
+    Self::Unknown =>
+        "the other filter has grown less, and does not know in which buckets here its items \
+        belong: merge this filter into the other one";
+    Self::OutOfMemory { bytes } =>
+        "the system refused memory to merge {bytes} bytes of buckets: free some, and merge again";
 }
 
 impl Error for MergeError {}

@@ -1,11 +1,11 @@
 //! Batches: their hashes, and their outcomes.
 
-use core::ops::ControlFlow;
+use core::{cell::Cell, ops::ControlFlow};
 
 use super::InsertMask;
 use crate::{
-    InsertError,
-    error::batch::Failed,
+    InsertBatchError, InsertError,
+    error::batch::{Failed, Failures},
     table::{MAX_BURST, MIN_BATCH, ShardedCounter, Source},
 };
 
@@ -40,64 +40,128 @@ impl<I: Iterator<Item = u64>> Batch<'_, I> {
 /// A change of the number of items. It reaches the counter when it is dropped, even if the hashing
 /// of a later item panics.
 pub(super) struct CountChange<'a> {
-    counter: &'a ShardedCounter,
+    /// The counter, unless the table counts its slots.
+    pub(super) counter: Option<&'a ShardedCounter>,
     /// 1 or -1.
-    sign: i64,
+    pub(super) sign: i64,
     pub(super) items: usize,
-}
-
-impl<'a> CountChange<'a> {
-    pub(super) fn additions(counter: &'a ShardedCounter) -> Self {
-        Self { counter, sign: 1, items: 0 }
-    }
-
-    pub(super) fn removals(counter: &'a ShardedCounter) -> Self {
-        Self { counter, sign: -1, items: 0 }
-    }
 }
 
 impl Drop for CountChange<'_> {
     fn drop(&mut self) {
-        self.counter.add(self.sign * self.items as i64);
-    }
-}
-
-/// Inserts the items of a small batch one by one, as the outcomes are taken: whether an item was
-/// added. Passes them to `note`. For the rest see [`Failed`].
-#[inline]
-pub(super) fn insert_singly(
-    outcomes: impl Iterator<Item = Result<bool, InsertError>>,
-    mut note: impl FnMut(usize, bool),
-    count: &mut usize,
-    failed: &mut Failed<'_>,
-) {
-    for (position, outcome) in outcomes.enumerate() {
-        match outcome {
-            Ok(added) => {
-                note(position, added);
-                *count += usize::from(added);
-            }
-            Err(error) if failed(position, error).is_break() => break,
-            Err(_) => {}
+        if let Some(counter) = self.counter {
+            counter.add(self.sign * self.items as i64);
         }
     }
 }
 
-/// Inserts each item of a burst if it is absent, in order. `insert` writes which items were added,
-/// and passes on those that failed.
+/// What becomes of the inserts of a batch. Each is told here before a later one can panic.
+pub(crate) struct Outcomes<'a> {
+    /// Whether each item was added. Empty if nobody asks.
+    added: &'a mut [bool],
+    /// How many items were added.
+    change: CountChange<'a>,
+    failed: &'a mut Failed<'a>,
+    /// Whether the batch ends early: see [`Failed`].
+    ended: Cell<bool>,
+}
+
+impl<'a> Outcomes<'a> {
+    /// Those of a batch before its first insert: nothing is added.
+    fn new(
+        added: &'a mut [bool],
+        counter: Option<&'a ShardedCounter>,
+        failed: &'a mut Failed<'a>,
+    ) -> Self {
+        added.fill(false);
+        let change = CountChange { counter, sign: 1, items: 0 };
+        Self { added, change, failed, ended: Cell::new(false) }
+    }
+
+    /// How many items were added.
+    pub(super) fn count(&self) -> usize {
+        self.change.items
+    }
+
+    /// Whether no further insert is to begin.
+    #[inline]
+    pub(super) fn ended(&self) -> bool {
+        self.ended.get()
+    }
+
+    /// Takes the outcome of an insert: whether the item was absent, and has been added.
+    #[inline]
+    pub(super) fn take(&mut self, position: usize, outcome: Result<bool, InsertError>) {
+        match outcome {
+            Ok(added) => {
+                if let Some(place) = self.added.get_mut(position) {
+                    *place = added;
+                }
+                self.change.items += usize::from(added);
+            }
+            Err(error) => self.fail(position, error),
+        }
+    }
+
+    #[cold]
+    fn fail(&mut self, position: usize, error: InsertError) {
+        self.ended.set((self.failed)(position, error).is_break());
+    }
+
+    /// Returns [whether the batch has ended](Self::ended), and a function that takes the outcomes
+    /// of inserts for which nobody asks one by one. It is made once for a batch, not for each item.
+    #[inline]
+    pub(super) fn taking(&mut self) -> (&Cell<bool>, impl FnMut(usize, Result<(), InsertError>)) {
+        let (count, failed, ended) = (&mut self.change.items, &mut self.failed, &self.ended);
+        (ended, |position, outcome| match outcome {
+            Ok(()) => *count += 1,
+            Err(error) => ended.set(failed(position, error).is_break()),
+        })
+    }
+
+    /// Inserts the items of a small batch one by one, as their outcomes are taken.
+    #[inline]
+    pub(super) fn take_all(&mut self, outcomes: impl Iterator<Item = Result<bool, InsertError>>) {
+        for (position, outcome) in outcomes.enumerate() {
+            self.take(position, outcome);
+            if self.ended() {
+                return;
+            }
+        }
+    }
+}
+
+/// Calls `insert` with the outcomes of a batch, which it takes: of one answer for each item in
+/// `added`, or of none. Returns the number of items that were added.
+pub(super) fn insert_batch(
+    added: &mut [bool],
+    counter: Option<&ShardedCounter>,
+    insert: impl FnOnce(&mut Outcomes<'_>),
+) -> Result<usize, InsertBatchError> {
+    let (unique, mut failures) = (added.len(), Failures::default());
+    let mut failed = |position, reason| failures.add(position, reason);
+    let mut outcomes = Outcomes::new(added, counter, &mut failed);
+    insert(&mut outcomes);
+    let count = outcomes.count();
+    drop(outcomes);
+    failures.check(count, unique)
+}
+
+/// As [`insert_batch`], for a burst of items, each of which is inserted if it is absent, in order.
 #[track_caller]
-pub(super) fn unique_burst(
+pub(super) fn insert_burst(
     items: usize,
-    insert: impl FnOnce(&mut [bool], &mut Failed<'_>),
+    counter: Option<&ShardedCounter>,
+    insert: impl FnOnce(&mut Outcomes<'_>),
 ) -> InsertMask {
     check_burst(items);
     let (mut added, mut refused) = ([false; MAX_BURST], 0_u64);
-    let added = &mut added[..items];
-    insert(added, &mut |position, _| {
+    let mut failed = |position, _| {
         refused |= 1_u64 << position;
         ControlFlow::Continue(())
-    });
-    InsertMask { added: mask(added), refused }
+    };
+    insert(&mut Outcomes::new(&mut added[..items], counter, &mut failed));
+    InsertMask { added: mask(&added[..items]), refused }
 }
 
 /// Panics if a batch does not have one answer, or one value, for each key, as std's

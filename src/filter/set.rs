@@ -4,15 +4,11 @@ use core::hash::BuildHasher;
 
 use super::{
     Filter, InsertMask, Insertion, Key, StableHashBuilder,
-    batch::{Batch, CountChange, check_lengths, insert_singly, unique_burst},
+    batch::{Batch, CountChange, Outcomes, check_lengths, insert_batch, insert_burst},
     engine::SetEngine,
     kind::{Fixed, Growing, Growth, Set},
 };
-use crate::{
-    InsertBatchError, InsertError,
-    error::batch::{Failed, Failures},
-    table::MIN_BATCH,
-};
+use crate::{InsertBatchError, InsertError, table::MIN_BATCH};
 
 /// A set of keys with a fixed capacity: the [`Filter`] of one table.
 ///
@@ -217,7 +213,9 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
         keys: impl IntoIterator<Item = K>,
     ) -> Result<(), InsertBatchError> {
         let each = keys.into_iter().map(|key| key.hash_with(&self.hasher).0).fuse();
-        Failures::of(|failed| self.insert_each(Batch { slice: None, each }, failed))
+        let batch = Batch { slice: None, each };
+        let insert = |outcomes: &mut Outcomes<'_>| self.insert_each(batch, outcomes);
+        insert_batch(&mut [], Some(&self.items), insert).map(drop)
     }
 
     /// Inserts many items, each only if it is absent: `added[i]` tells whether `keys[i]` was
@@ -246,9 +244,8 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
         keys: &[K],
         added: &mut [bool],
     ) -> Result<usize, InsertBatchError> {
-        let mut failures = Failures::default();
-        let count = self.insert_unique_each(keys, added, &mut failures.adding());
-        failures.check(count, keys.len())
+        check_lengths(keys.len(), "answers", added.len());
+        insert_batch(added, Some(&self.items), |outcomes| self.insert_unique_each(keys, outcomes))
     }
 
     /// Inserts those of up to 64 keys that are absent, and returns the outcomes as masks.
@@ -267,9 +264,8 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
     /// ```
     #[track_caller]
     pub fn insert_unique_mask<K: Key>(&self, keys: &[K]) -> InsertMask {
-        unique_burst(keys.len(), |added, failed| {
-            self.insert_unique_each(keys, added, failed);
-        })
+        let insert = |outcomes: &mut Outcomes<'_>| self.insert_unique_each(keys, outcomes);
+        insert_burst(keys.len(), Some(&self.items), insert)
     }
 
     /// Removes one copy of each of many items: `removed[i]` tells whether there was one of
@@ -292,7 +288,7 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
         check_lengths(keys.len(), "answers", removed.len());
         // In case the hashing of a key panics.
         removed.fill(false);
-        let mut change = CountChange::removals(&self.items);
+        let mut change = CountChange { counter: Some(&self.items), sign: -1, items: 0 };
         if keys.len() < MIN_BATCH {
             for (removed, key) in removed.iter_mut().zip(keys) {
                 *removed = self.engine.remove(self.mixed(key));
@@ -306,44 +302,28 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
         change.items
     }
 
-    /// Inserts each item that is absent: see [`Failed`].
-    #[track_caller]
-    fn insert_unique_each<K: Key>(
-        &self,
-        keys: &[K],
-        added: &mut [bool],
-        failed: &mut Failed<'_>,
-    ) -> usize {
-        check_lengths(keys.len(), "answers", added.len());
-        added.fill(false);
-        let mut change = CountChange::additions(&self.items);
-        let count = &mut change.items;
-        if added.len() < MIN_BATCH {
-            let outcomes = keys.iter().map(|key| self.engine.insert_unique(self.mixed(key)));
-            insert_singly(outcomes, |place, is_new| added[place] = is_new, count, failed);
+    /// Inserts each item that is absent.
+    fn insert_unique_each<K: Key>(&self, keys: &[K], outcomes: &mut Outcomes<'_>) {
+        if keys.len() < MIN_BATCH {
+            outcomes.take_all(keys.iter().map(|key| self.engine.insert_unique(self.mixed(key))));
         } else {
-            self.with(self.keys(keys), |hashes| {
-                self.engine.insert_unique_each(hashes, added, count, failed);
-            });
+            self.with(self.keys(keys), |hashes| self.engine.insert_unique_each(hashes, outcomes));
         }
-        change.items
     }
 }
 
 impl<G: Growth, S> Filter<Set, G, S> {
-    /// Inserts the items: see [`Failed`].
+    /// Inserts the items.
     fn insert_each(
         &self,
         batch: Batch<'_, impl Iterator<Item = u64>>,
-        failed: &mut Failed<'_>,
-    ) -> usize {
-        let mut change = CountChange::additions(&self.items);
+        outcomes: &mut Outcomes<'_>,
+    ) {
         if batch.is_small() {
             let insert = |hash| self.engine.insert(self.mix(hash)).map(|()| true);
-            insert_singly(batch.each.map(insert), |_, _| {}, &mut change.items, failed);
+            outcomes.take_all(batch.each.map(insert));
         } else {
-            self.with(batch, |hashes| self.engine.insert_each(hashes, &mut change.items, failed));
+            self.with(batch, |hashes| self.engine.insert_each(hashes, outcomes));
         }
-        change.items
     }
 }

@@ -165,7 +165,7 @@ impl Word {
 }
 
 /// An atomic signed counter for statistics.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Tally(atomic::AtomicI64);
 
 impl Tally {

@@ -26,6 +26,7 @@ use crate::{
 /// let filter = builder.build().unwrap();
 /// assert!(filter.false_positive_rate() <= 0.001);
 /// ```
+#[derive(Clone)]
 #[must_use = "a builder does nothing until `build`"]
 pub struct FilterBuilder<C: Contents, G: Growth, S = StableHashBuilder> {
     pub(super) settings: Settings,
@@ -138,13 +139,6 @@ impl<C: Contents, G: Growth> FilterBuilder<C, G> {
             hasher: HasherSource::Seeded(StableHashBuilder::from_seed),
             kind: PhantomData,
         }
-    }
-}
-
-impl<C: Contents, G: Growth, S: Clone> Clone for FilterBuilder<C, G, S> {
-    fn clone(&self) -> Self {
-        let Self { settings, seed, hasher, kind } = self;
-        Self { settings: settings.clone(), seed: *seed, hasher: hasher.clone(), kind: *kind }
     }
 }
 

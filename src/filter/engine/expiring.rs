@@ -6,7 +6,7 @@ use super::{
 use crate::{
     InsertError, Layout,
     bucket::{with_growing_layout, with_valued_layout},
-    error::batch::Failed,
+    filter::batch::Outcomes,
     table::{Aged, Answers, Clock as _, ClockState, Generations, Hashes},
 };
 
@@ -54,36 +54,24 @@ operations! {
         })
     }
 
-    /// Inserts items with the stamp of a generation that the caller has read: see [`Failed`].
-    fn insert_each(
-        &self,
-        hashes: &mut Hashes<'_>,
-        generation: u64,
-        count: &mut usize,
-        failed: &mut Failed<'_>,
-    ) {
+    /// Inserts items with the stamp of a generation that the caller has read.
+    fn insert_each(&self, hashes: &mut Hashes<'_>, generation: u64, outcomes: &mut Outcomes<'_>) {
         let stamp = self.table.clock().stamp(generation);
         by_layout!(self.layout, L => {
-            self.insert_items::<L>(hashes, count, failed, |_, item| item.with_value(stamp));
+            self.insert_items::<L>(hashes, outcomes, |_, item| item.with_value(stamp));
         });
     }
 
-    /// Inserts each of many items that is not visible: see [`Failed`].
-    fn insert_unique_each(
-        &self,
-        hashes: &mut Hashes<'_>,
-        added: &mut [bool],
-        count: &mut usize,
-        failed: &mut Failed<'_>,
-    ) {
+    /// Inserts each of many items that is not visible.
+    fn insert_unique_each(&self, hashes: &mut Hashes<'_>, outcomes: &mut Outcomes<'_>) {
         by_layout!(self.layout, L => {
             let insert = |item| Ok(self.table.insert_unseen::<L>(item)?.is_some());
-            insert_absent_items::<L, _>(&self.table, hashes, added, count, failed, insert);
+            insert_absent_items::<L, _>(&self.table, hashes, outcomes, insert);
         });
     }
 
     /// Refreshes items. Writes which were found.
-    fn refresh_each(&self, hashes: &mut Hashes<'_>, answers: &mut Answers<'_>) {
+    fn refresh_each(&self, hashes: &mut Hashes<'_>, answers: Answers<'_>) {
         by_layout!(self.layout, L => {
             let refresh = |item| self.table.refresh::<L>(item).then_some(0);
             answer_items::<L, _>(&self.table, hashes, answers, refresh);
@@ -156,15 +144,10 @@ impl Lookups for SplittingEngine<Aged> {
         })
     }
 
-    fn contains_each(
-        &self,
-        _len: usize,
-        hashes: &mut Hashes<'_>,
-        mut answers: Answers<'_>,
-    ) -> usize {
+    fn contains_each(&self, _len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize {
         with_growing_layout!(self.layout, L => {
             let is_visible = |item| self.table.is_visible::<L>(item).then_some(0);
-            answer_items::<L, _>(&self.table, hashes, &mut answers, is_visible)
+            answer_items::<L, _>(&self.table, hashes, answers, is_visible)
         })
     }
 }

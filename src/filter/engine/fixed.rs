@@ -2,7 +2,7 @@
 
 #[cfg(feature = "std")]
 use alloc::vec::Vec;
-use core::{cell::Cell, num::NonZero};
+use core::num::NonZero;
 
 use super::{Content, Engine, bytes_of};
 #[cfg(feature = "std")]
@@ -14,8 +14,7 @@ use crate::table::{Buckets, Clock};
 use crate::{
     BuildError, InsertError, Layout,
     bucket::BucketLayout,
-    error::batch::Failed,
-    filter::builder::Settings,
+    filter::{batch::Outcomes, builder::Settings},
     table::{
         Addressing, Bare, FixedSpace, FixedTable, Hashes, Kernel, MAX_BUCKETS, Merged, Pair,
         Payload, PendingInserts, SingleLookup, Stripes,
@@ -113,7 +112,7 @@ for_each_payload! { P:
             Some((Form { clock, ..self.form() }, words))
         }
 
-        fn words(&self) -> impl Words {
+        fn words(&self) -> &impl Words {
             self.table.buckets()
         }
 
@@ -227,21 +226,16 @@ impl<P: Payload> FixedEngine<P> {
         self.max_copies.map_or(usize::MAX, |limit| limit.get().into())
     }
 
-    /// Inserts many items, of which `complete` returns each with its value: see [`Failed`].
+    /// Inserts many items, of which `complete` returns each with its value.
     #[inline]
     pub(super) fn insert_items<L: BucketLayout>(
         &self,
         hashes: &mut Hashes<'_>,
-        count: &mut usize,
-        failed: &mut Failed<'_>,
+        outcomes: &mut Outcomes<'_>,
         complete: impl Fn(usize, Pair) -> Pair,
     ) {
         let mut pending = PendingInserts::default();
-        let ended = Cell::new(false);
-        let mut done = |position, outcome| match outcome {
-            Ok(()) => *count += 1,
-            Err(error) => ended.set(failed(position, error).is_break()),
-        };
+        let (ended, mut done) = outcomes.taking();
         if self.unlimited.is_none() {
             // One by one: interleaved inserts of one item would not count one another.
             let limit = self.limit();

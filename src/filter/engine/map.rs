@@ -4,8 +4,7 @@ use super::{Content, Engine, FixedEngine, Lookups, SplittingEngine, answer_items
 use crate::{
     InsertError, Layout,
     bucket::{with_growing_layout, with_valued_layout},
-    error::batch::Failed,
-    filter::Values,
+    filter::{Values, batch::Outcomes},
     table::{Answers, ClockState, Hashes, Valued},
 };
 
@@ -61,16 +60,10 @@ operations! {
         })
     }
 
-    /// Inserts many items: see [`Failed`].
-    fn insert_each(
-        &self,
-        hashes: &mut Hashes<'_>,
-        values: &[u16],
-        count: &mut usize,
-        failed: &mut Failed<'_>,
-    ) {
+    /// Inserts many items.
+    fn insert_each(&self, hashes: &mut Hashes<'_>, values: &[u16], outcomes: &mut Outcomes<'_>) {
         by_layout!(self.layout, L => {
-            self.insert_items::<L>(hashes, count, failed, |position, item| {
+            self.insert_items::<L>(hashes, outcomes, |position, item| {
                 item.with_value(values[position])
             });
         });
@@ -140,15 +133,10 @@ impl Lookups for SplittingEngine<Valued> {
         })
     }
 
-    fn contains_each(
-        &self,
-        _len: usize,
-        hashes: &mut Hashes<'_>,
-        mut answers: Answers<'_>,
-    ) -> usize {
+    fn contains_each(&self, _len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize {
         with_growing_layout!(self.layout, L => {
             let contains = |item| self.table.contains::<L>(item).then_some(0);
-            answer_items::<L, _>(&self.table, hashes, &mut answers, contains)
+            answer_items::<L, _>(&self.table, hashes, answers, contains)
         })
     }
 }
@@ -161,10 +149,10 @@ impl SplittingEngine<Valued> {
         })
     }
 
-    fn get_items(&self, _len: usize, hashes: &mut Hashes<'_>, mut answers: Answers<'_>) -> usize {
+    fn get_items(&self, _len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize {
         with_growing_layout!(self.layout, L => {
             let get = |item| self.table.get::<L>(item);
-            answer_items::<L, _>(&self.table, hashes, &mut answers, get)
+            answer_items::<L, _>(&self.table, hashes, answers, get)
         })
     }
 }

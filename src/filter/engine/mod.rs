@@ -86,25 +86,18 @@ macro_rules! of_the_table {
 /// the macro of the layouts of a fixed size that the payload has. Not by a generic implementation:
 /// every crate that uses one would compile it anew.
 macro_rules! for_each_payload {
+    (@ $payload:ident = $type:ident, $with_layout:ident: $($implementation:tt)*) => {
+        const _: () = {
+            #[allow(unused_imports)]
+            use crate::bucket::$with_layout as by_layout;
+            type $payload = crate::table::$type;
+            $($implementation)*
+        };
+    };
     ($payload:ident: $($implementation:tt)*) => {
-        const _: () = {
-            #[allow(unused_imports)]
-            use crate::bucket::with_set_layout as by_layout;
-            type $payload = crate::table::Bare;
-            $($implementation)*
-        };
-        const _: () = {
-            #[allow(unused_imports)]
-            use crate::bucket::with_valued_layout as by_layout;
-            type $payload = crate::table::Valued;
-            $($implementation)*
-        };
-        const _: () = {
-            #[allow(unused_imports)]
-            use crate::bucket::with_valued_layout as by_layout;
-            type $payload = crate::table::Aged;
-            $($implementation)*
-        };
+        for_each_payload!(@ $payload = Bare, with_set_layout: $($implementation)*);
+        for_each_payload!(@ $payload = Valued, with_valued_layout: $($implementation)*);
+        for_each_payload!(@ $payload = Aged, with_valued_layout: $($implementation)*);
     };
 }
 
@@ -126,7 +119,7 @@ use super::snapshot::Saved;
 use crate::table::{ContainsOne, split::GrowingTable};
 use crate::{
     BuildError, InsertError, Layout,
-    error::batch::Failed,
+    filter::batch::Outcomes,
     table::{
         Answers, ClockState, Hashes, Kernel, MAX_LAG, MAX_READING, Merged, Payload, ShardedCounter,
         Space, Table, Words, split::Shrinking,
@@ -141,7 +134,7 @@ pub use splitting::SplittingEngine;
 /// What the library alone knows of the contents of a filter. The engine is chosen by it, at compile
 /// time: see `kind.rs`.
 #[expect(private_bounds, reason = "sealed")]
-pub trait Contents: 'static {
+pub trait Contents: Copy + 'static {
     /// The engine of filters with these contents.
     type Engine<G: Growth>: Engine;
     /// The number in the format of snapshots.
@@ -154,7 +147,7 @@ pub trait Contents: 'static {
 
 /// What the library alone knows of the growth of a filter.
 #[expect(private_bounds, reason = "sealed")]
-pub trait Growth: 'static {
+pub trait Growth: Copy + 'static {
     /// Whether filters grow.
     const GROWS: bool;
     /// The engine of sets.
@@ -310,25 +303,17 @@ pub(crate) trait Engine: Lookups + Saved + Sized + Send + Sync + 'static {
     }
 }
 
-/// Inserts each of many items that is absent, by `insert`, which returns whether it was: see
-/// [`Failed`].
+/// Inserts each of many items that is absent, by `insert`, which returns whether it was.
 #[inline]
 fn insert_absent_items<L: Words<S>, S: Space>(
     table: &Table<S>,
     hashes: &mut Hashes<'_>,
-    added: &mut [bool],
-    count: &mut usize,
-    failed: &mut Failed<'_>,
+    outcomes: &mut Outcomes<'_>,
     insert: impl Fn(S::Item) -> Result<bool, InsertError>,
 ) {
-    let mut ended = false;
     L::for_each_item(table, hashes, |position, item| {
-        if !ended {
-            match insert(item) {
-                Ok(was_absent) => added[position] = was_absent,
-                Err(error) => ended = failed(position, error).is_break(),
-            }
-            *count += usize::from(added[position]);
+        if !outcomes.ended() {
+            outcomes.take(position, insert(item));
         }
     });
 }
@@ -354,7 +339,7 @@ fn remove_items<L: Words<S>, S: Space>(
 fn answer_items<L: Words<S>, S: Space>(
     table: &Table<S>,
     hashes: &mut Hashes<'_>,
-    answers: &mut Answers<'_>,
+    mut answers: Answers<'_>,
     find: impl Fn(S::Item) -> Option<u16>,
 ) -> usize {
     let mut count = 0;

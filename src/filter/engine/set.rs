@@ -9,7 +9,7 @@ use crate::table::{ContainsOne, Kernel, split::GrowingTable};
 use crate::{
     InsertError, Layout,
     bucket::{with_growing_layout, with_set_layout},
-    error::batch::Failed,
+    filter::batch::Outcomes,
     table::{Answers, Bare, ClockState, Hashes, Space as _},
 };
 
@@ -34,24 +34,16 @@ operations! {
         })
     }
 
-    /// Inserts many items: see [`Failed`].
-    fn insert_each(&self, hashes: &mut Hashes<'_>, count: &mut usize, failed: &mut Failed<'_>) {
-        by_layout!(self.layout, L => {
-            self.insert_items::<L>(hashes, count, failed, |_, item| item);
-        });
+    /// Inserts many items.
+    fn insert_each(&self, hashes: &mut Hashes<'_>, outcomes: &mut Outcomes<'_>) {
+        by_layout!(self.layout, L => self.insert_items::<L>(hashes, outcomes, |_, item| item));
     }
 
-    /// Inserts each of many items that is absent: see [`Failed`].
-    fn insert_unique_each(
-        &self,
-        hashes: &mut Hashes<'_>,
-        added: &mut [bool],
-        count: &mut usize,
-        failed: &mut Failed<'_>,
-    ) {
+    /// Inserts each of many items that is absent.
+    fn insert_unique_each(&self, hashes: &mut Hashes<'_>, outcomes: &mut Outcomes<'_>) {
         by_layout!(self.layout, L => {
             let insert = |item| self.table.insert_unique::<L>(item);
-            insert_absent_items::<L, _>(&self.table, hashes, added, count, failed, insert);
+            insert_absent_items::<L, _>(&self.table, hashes, outcomes, insert);
         });
     }
 
@@ -157,7 +149,7 @@ impl Lookups for SplittingEngine {
             }
             let _ = len;
             let contains = |item| self.table.contains::<L>(item).then_some(0);
-            answer_items::<L, _>(&self.table, hashes, &mut answers, contains)
+            answer_items::<L, _>(&self.table, hashes, answers, contains)
         })
     }
 }

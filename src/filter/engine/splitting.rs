@@ -12,8 +12,7 @@ use crate::table::ContainsOne;
 use crate::{
     BuildError, InsertError, Layout,
     bucket::{GrowingLayout, with_growing_layout},
-    error::batch::Failed,
-    filter::builder::Settings,
+    filter::{batch::Outcomes, builder::Settings},
     table::{
         Bare, Hashes, Kernel, Merged, Payload, Stripes,
         choice::{
@@ -153,52 +152,41 @@ impl<P: Content> SplittingEngine<P> {
         }
     }
 
-    /// Inserts many items, of which `complete` returns each with its value: see [`Failed`].
+    /// Inserts many items, of which `complete` returns each with its value.
     pub(super) fn insert_items<L: GrowingLayout>(
         &self,
         hashes: &mut Hashes<'_>,
-        count: &mut usize,
-        failed: &mut Failed<'_>,
+        outcomes: &mut Outcomes<'_>,
         complete: impl Fn(usize, Item) -> Item,
     ) {
-        let mut ended = false;
+        let (ended, mut done) = outcomes.taking();
         let prefetched = |mixed| self.table.fetched::<L>(mixed);
         let search = |item: &Item| self.table.prefetch_search::<L>(item);
         for_each_in_stages(hashes, Item::NONE, prefetched, search, |position, item| {
-            if ended {
-                return;
-            }
-            match self.insert_item::<L>(complete(position, item)) {
-                Ok(()) => *count += 1,
-                Err(error) => ended = failed(position, error).is_break(),
+            if !ended.get() {
+                done(position, self.insert_item::<L>(complete(position, item)));
             }
         });
     }
 }
 
 #[cfg(feature = "std")]
-impl<P: Content> Words for &GrowingTable<P> {
-    fn len(self) -> u64 {
+impl<P: Content> Words for GrowingTable<P> {
+    fn len(&self) -> u64 {
         GrowingTable::words(self)
     }
 
     fn find_words<'a>(
-        self,
+        &'a self,
         from: u64,
         found: &mut Vec<u32>,
         buffer: &'a mut [u64],
-    ) -> Result<&'a [u64], TryReserveError>
-    where
-        Self: 'a,
-    {
+    ) -> Result<&'a [u64], TryReserveError> {
         GrowingTable::find_words(self, from, found, buffer)?;
         Ok(buffer)
     }
 
-    fn words<'a>(self, from: u64, ahead: &[u32], buffer: &'a mut [u64]) -> &'a [u64]
-    where
-        Self: 'a,
-    {
+    fn words<'a>(&'a self, from: u64, ahead: &[u32], buffer: &'a mut [u64]) -> &'a [u64] {
         self.words_from(from, ahead, buffer);
         buffer
     }
@@ -249,7 +237,7 @@ for_each_payload! { P:
             Some((self.form_of(grown, words.len() as u64, clock), words))
         }
 
-        fn words(&self) -> impl Words {
+        fn words(&self) -> &impl Words {
             &self.table
         }
 

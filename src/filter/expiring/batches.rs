@@ -4,10 +4,9 @@ use core::hash::BuildHasher;
 
 use crate::{
     InsertBatchError, InsertMask, Key,
-    error::batch::{Failed, Failures},
     filter::{
         Filter,
-        batch::{Batch, check_burst, check_lengths, insert_singly, unique_burst},
+        batch::{Batch, Outcomes, check_burst, check_lengths, insert_batch, insert_burst},
         engine::ExpiringEngine,
     },
     kind::{Expiring, Growth},
@@ -42,7 +41,8 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
         let generation = self.on_time().clock().generation();
         let each = keys.into_iter().map(|key| key.hash_with(&self.hasher).0).fuse();
         let batch = Batch { slice: None, each };
-        Failures::of(|failed| self.insert_each_at(batch, generation, failed)).map(|()| generation)
+        let insert = |outcomes: &mut Outcomes<'_>| self.insert_each_at(batch, generation, outcomes);
+        insert_batch(&mut [], None, insert).map(|_| generation)
     }
 
     /// Inserts those of many items that have not been seen within the window: `added[i]` tells
@@ -73,9 +73,8 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
         keys: &[K],
         added: &mut [bool],
     ) -> Result<usize, InsertBatchError> {
-        let mut failures = Failures::default();
-        let count = self.insert_unique_each(keys, added, &mut failures.adding());
-        failures.check(count, keys.len())
+        check_lengths(keys.len(), "answers", added.len());
+        insert_batch(added, None, |outcomes| self.insert_unique_each(keys, outcomes))
     }
 
     /// Inserts those of up to 64 keys that have not been seen within the window, and returns the
@@ -94,9 +93,7 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// ```
     #[track_caller]
     pub fn insert_unique_mask<K: Key>(&self, keys: &[K]) -> InsertMask {
-        unique_burst(keys.len(), |added, failed| {
-            self.insert_unique_each(keys, added, failed);
-        })
+        insert_burst(keys.len(), None, |outcomes| self.insert_unique_each(keys, outcomes))
     }
 
     /// Refreshes those of up to 64 keys that are found: bit `i` tells whether `keys[i]` was
@@ -126,7 +123,7 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
         if keys.len() >= MIN_BATCH {
             self.on_time();
             self.with(self.keys(keys), |hashes| {
-                self.engine.refresh_each(hashes, &mut Answers::Mask(&mut mask));
+                self.engine.refresh_each(hashes, Answers::Mask(&mut mask));
             });
         } else {
             for (position, key) in keys.iter().enumerate() {
@@ -136,30 +133,17 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
         mask
     }
 
-    /// Inserts each item that is not found: see [`Failed`].
-    #[track_caller]
-    fn insert_unique_each<K: Key>(
-        &self,
-        keys: &[K],
-        added: &mut [bool],
-        failed: &mut Failed<'_>,
-    ) -> usize {
-        check_lengths(keys.len(), "answers", added.len());
-        added.fill(false);
+    /// Inserts each item that is not found.
+    fn insert_unique_each<K: Key>(&self, keys: &[K], outcomes: &mut Outcomes<'_>) {
         self.on_time();
-        let mut count = 0;
-        if added.len() < MIN_BATCH {
+        if keys.len() < MIN_BATCH {
             let window = self.window();
             let insert = |key| Ok(self.engine.insert_unique(self.mixed(key), window)?.is_some());
-            let note = |place, is_new| added[place] = is_new;
-            insert_singly(keys.iter().map(insert), note, &mut count, failed);
+            outcomes.take_all(keys.iter().map(insert));
         } else {
-            self.with(self.keys(keys), |hashes| {
-                self.engine.insert_unique_each(hashes, added, &mut count, failed);
-            });
+            self.with(self.keys(keys), |hashes| self.engine.insert_unique_each(hashes, outcomes));
         }
         self.catch_up(keys.len());
-        count
     }
 }
 
@@ -172,23 +156,19 @@ impl<G: Growth, S> Filter<Expiring, G, S> {
         }
     }
 
-    /// Inserts the items with the stamp of this generation: see [`Failed`].
+    /// Inserts the items with the stamp of this generation.
     fn insert_each_at(
         &self,
         batch: Batch<'_, impl Iterator<Item = u64>>,
         generation: u64,
-        failed: &mut Failed<'_>,
-    ) -> usize {
-        let mut count = 0;
+        outcomes: &mut Outcomes<'_>,
+    ) {
         if batch.is_small() {
             let insert = |hash| self.engine.insert_at(self.mix(hash), generation).map(|()| true);
-            insert_singly(batch.each.map(insert), |_, _| {}, &mut count, failed);
+            outcomes.take_all(batch.each.map(insert));
         } else {
-            self.with(batch, |hashes| {
-                self.engine.insert_each(hashes, generation, &mut count, failed);
-            });
+            self.with(batch, |hashes| self.engine.insert_each(hashes, generation, outcomes));
         }
-        self.catch_up(count);
-        count
+        self.catch_up(outcomes.count());
     }
 }

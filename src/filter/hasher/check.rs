@@ -26,17 +26,8 @@ pub(in crate::filter) fn hasher_check(hasher: &impl BuildHasher) -> u64 {
 }
 
 /// "guira " again and again: 1,026 bytes.
-const TEXT: &str = {
-    const BYTES: [u8; 1_026] = {
-        let (word, mut bytes, mut at) = (*b"guira ", [0; 1_026], 0);
-        while at < bytes.len() {
-            bytes[at] = word[at % word.len()];
-            at += 1;
-        }
-        bytes
-    };
-    match core::str::from_utf8(&BYTES) {
-        Ok(text) => text,
-        Err(_) => unreachable!(),
-    }
+const TEXT: &str = match core::str::from_utf8(WORDS.as_flattened()) {
+    Ok(text) => text,
+    Err(_) => unreachable!(),
 };
+const WORDS: [[u8; 6]; 171] = [*b"guira "; 171];

@@ -4,10 +4,9 @@ use core::hash::BuildHasher;
 
 use crate::{
     InsertBatchError, Key,
-    error::batch::{Failed, Failures},
     filter::{
         Filter,
-        batch::{CountChange, check_burst, check_lengths, insert_singly},
+        batch::{CountChange, Outcomes, check_burst, check_lengths, insert_batch},
         engine::MapEngine,
     },
     kind::{Growth, Map},
@@ -40,7 +39,8 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
     #[track_caller]
     pub fn insert_batch<K: Key>(&self, keys: &[K], values: &[u16]) -> Result<(), InsertBatchError> {
         check_lengths(keys.len(), "values", values.len());
-        Failures::of(|failed| self.insert_each(keys, values, failed))
+        let insert = |outcomes: &mut Outcomes<'_>| self.insert_each(keys, values, outcomes);
+        insert_batch(&mut [], Some(&self.items), insert).map(drop)
     }
 
     /// Looks up many keys: `values[i]` becomes a value of `keys[i]`, or `None`. Returns the number
@@ -111,7 +111,7 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
         check_lengths(keys.len(), "answers", removed.len());
         // In case the hashing of a key panics.
         removed.fill(false);
-        let mut change = CountChange::removals(&self.items);
+        let mut change = CountChange { counter: Some(&self.items), sign: -1, items: 0 };
         if self.takes_as_batch(values) {
             self.with(self.keys(keys), |hashes| {
                 self.engine.remove_each(hashes, values, removed, &mut change.items);
@@ -140,21 +140,16 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
         count
     }
 
-    /// Inserts the items: see [`Failed`].
-    fn insert_each<K: Key>(&self, keys: &[K], values: &[u16], failed: &mut Failed<'_>) -> usize {
-        let mut change = CountChange::additions(&self.items);
+    /// Inserts the items.
+    fn insert_each<K: Key>(&self, keys: &[K], values: &[u16], outcomes: &mut Outcomes<'_>) {
         if self.takes_as_batch(values) {
-            self.with(self.keys(keys), |hashes| {
-                self.engine.insert_each(hashes, values, &mut change.items, failed);
-            });
+            self.with(self.keys(keys), |hashes| self.engine.insert_each(hashes, values, outcomes));
         } else {
-            let outcomes = keys.iter().zip(values).map(|(key, &value)| {
+            outcomes.take_all(keys.iter().zip(values).map(|(key, &value)| {
                 self.check(value)?;
                 self.engine.insert(self.mixed(key), value).map(|()| true)
-            });
-            insert_singly(outcomes, |_, _| {}, &mut change.items, failed);
+            }));
         }
-        change.items
     }
 
     /// Returns whether a batch with these values is large, and all values fit.

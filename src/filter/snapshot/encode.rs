@@ -8,61 +8,50 @@ use wide::bytemuck::cast_slice;
 
 use super::{
     checksums::{BLOCK, BLOCK_WORDS, Checksums, blocks},
-    header::{Header, HeaderBytes},
+    header::{Header, LEN},
     validate::census,
 };
 use crate::table::Buckets;
 
 /// The words of a filter, which nobody changes while they are encoded.
-pub(crate) trait Words: Copy {
+pub(crate) trait Words {
     /// The number of words.
-    fn len(self) -> u64;
+    fn len(&self) -> u64;
 
     /// As [`words`](Self::words), for one who goes over all words in order. Adds to `found` what
     /// must be known of these words to read the last ones: in a table that grows, the children of
     /// buckets that were split ahead of their turn.
     fn find_words<'a>(
-        self,
+        &'a self,
         from: u64,
         _found: &mut Vec<u32>,
         buffer: &'a mut [u64],
-    ) -> Result<&'a [u64], TryReserveError>
-    where
-        Self: 'a,
-    {
+    ) -> Result<&'a [u64], TryReserveError> {
         Ok(self.words(from, &[], buffer))
     }
 
     /// Returns words from an index on, as many as the buffer has room for, given what was
     /// [found](Self::find_words) in all of them. They are either copied to the buffer and returned
     /// from there, or returned from where they are.
-    fn words<'a>(self, from: u64, ahead: &[u32], buffer: &'a mut [u64]) -> &'a [u64]
-    where
-        Self: 'a;
+    fn words<'a>(&'a self, from: u64, ahead: &[u32], buffer: &'a mut [u64]) -> &'a [u64];
 }
 
-impl Words for &[u64] {
-    fn len(self) -> u64 {
+impl Words for [u64] {
+    fn len(&self) -> u64 {
         self.len() as u64
     }
 
-    fn words<'a>(self, from: u64, _ahead: &[u32], buffer: &'a mut [u64]) -> &'a [u64]
-    where
-        Self: 'a,
-    {
+    fn words<'a>(&'a self, from: u64, _ahead: &[u32], buffer: &'a mut [u64]) -> &'a [u64] {
         &self[from as usize..][..buffer.len()]
     }
 }
 
-impl Words for &Buckets {
-    fn len(self) -> u64 {
+impl Words for Buckets {
+    fn len(&self) -> u64 {
         self.len() as u64
     }
 
-    fn words<'a>(self, from: u64, _ahead: &[u32], buffer: &'a mut [u64]) -> &'a [u64]
-    where
-        Self: 'a,
-    {
+    fn words<'a>(&'a self, from: u64, _ahead: &[u32], buffer: &'a mut [u64]) -> &'a [u64] {
         self.copy_words_from(from as usize, buffer);
         buffer
     }
@@ -74,8 +63,6 @@ impl Words for &Buckets {
 pub(super) struct Encoder {
     /// Its number of occupied slots is that in the blocks that were prepared.
     header: Header,
-    /// The bytes of the header. They are final once all blocks were prepared.
-    header_bytes: HeaderBytes,
     /// The checksums of the blocks that were prepared.
     checksums: Checksums,
     /// What was found in them: see [`Words::find_words`].
@@ -86,9 +73,8 @@ impl Encoder {
     /// Returns the encoder of a filter with this header. The first pass over the words is still to
     /// be made: see [`prepare`](Self::prepare).
     pub(super) fn new(header: Header) -> Self {
-        let header_bytes = header.encode();
-        let checksums = Checksums::new(Header::block_seed(&header_bytes));
-        Self { header, header_bytes, checksums, ahead: Vec::new() }
+        let checksums = Checksums::new(Header::block_seed(&header.encode()));
+        Self { header, checksums, ahead: Vec::new() }
     }
 
     /// Goes over the next `max_blocks` blocks: counts their occupied slots, and computes their
@@ -100,7 +86,11 @@ impl Encoder {
     /// # Errors
     /// `InvalidInput` if the words are more or fewer than the header says; `OutOfMemory` if the
     /// system refuses the memory of a block and of all checksums.
-    pub(super) fn prepare(&mut self, words: impl Words, max_blocks: usize) -> io::Result<bool> {
+    pub(super) fn prepare(
+        &mut self,
+        words: &(impl Words + ?Sized),
+        max_blocks: usize,
+    ) -> io::Result<bool> {
         let Self { header: Header { form, occupied, .. }, checksums, ahead, .. } = self;
         if words.len() != form.words {
             return Err(io::ErrorKind::InvalidInput.into());
@@ -129,7 +119,6 @@ impl Encoder {
         let complete = checksums.table().len() == all;
         if complete {
             checksums.complete();
-            self.header_bytes = self.header.encode();
         }
         Ok(complete)
     }
@@ -140,7 +129,11 @@ impl Encoder {
     }
 
     /// Writes all bytes, if all blocks were prepared.
-    pub(super) fn write(&self, words: impl Words, mut out: impl Write) -> io::Result<()> {
+    pub(super) fn write(
+        &self,
+        words: &(impl Words + ?Sized),
+        mut out: impl Write,
+    ) -> io::Result<()> {
         let mut buffer = zeros(BLOCK).ok_or(io::ErrorKind::OutOfMemory)?;
         let mut offset = 0;
         loop {
@@ -155,13 +148,17 @@ impl Encoder {
     /// Copies bytes from an offset on. Returns their number, which is smaller than the buffer only
     /// at the end. It is zero if the words are more or fewer than the header says, or if there are
     /// blocks that were not prepared.
-    pub(super) fn read_at(&self, words: impl Words, offset: u64, buffer: &mut [u8]) -> usize {
+    pub(super) fn read_at(
+        &self,
+        words: &(impl Words + ?Sized),
+        offset: u64,
+        buffer: &mut [u8],
+    ) -> usize {
         let (form, table) = (&self.header.form, self.checksums.table());
         if table.len() <= blocks(form.words) || words.len() != form.words {
             return 0;
         }
-        let header = &self.header_bytes[..];
-        let words_start = header.len() as u64;
+        let words_start = LEN as u64;
         let table_start = words_start + self.header.word_bytes();
         let mut read = 0;
         // Copies what is wanted of one part, by a function of an offset in the part.
@@ -174,7 +171,7 @@ impl Encoder {
             }
         };
         part(0..words_start, &|from, bytes| {
-            bytes.copy_from_slice(&header[from as usize..][..bytes.len()]);
+            bytes.copy_from_slice(&self.header.encode()[from as usize..][..bytes.len()]);
         });
         part(words_start..table_start, &|from, bytes| copy_words(words, &self.ahead, from, bytes));
         part(table_start..self.len(), &|from, bytes| copy_words(table, &[], from, bytes));
@@ -199,7 +196,12 @@ pub(super) fn zeros<T: Copy + Default>(len: usize) -> Option<Vec<T>> {
 }
 
 /// Copies bytes of words, from an offset on, given what was found in all of them.
-pub(super) fn copy_words(words: impl Words, ahead: &[u32], mut offset: u64, mut buffer: &mut [u8]) {
+pub(super) fn copy_words(
+    words: &(impl Words + ?Sized),
+    ahead: &[u32],
+    mut offset: u64,
+    mut buffer: &mut [u8],
+) {
     // Stays in a first-level cache.
     let mut part = [0; 512];
     while !buffer.is_empty() {

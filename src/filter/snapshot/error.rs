@@ -1,7 +1,9 @@
 //! The errors of loading a snapshot.
 
-use core::{error::Error, fmt};
+use core::error::Error;
 use std::io;
+
+use crate::error::texts;
 
 /// Why a snapshot could not be loaded.
 ///
@@ -97,75 +99,42 @@ pub enum LoadError {
     InvalidBuckets,
 }
 
-impl fmt::Display for LoadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            // The source tells what went wrong.
-            Self::Io(_) => f.write_str("the snapshot could not be read: check its file or reader"),
-            Self::NotASnapshot => {
-                f.write_str("the bytes are not a snapshot of a filter: pass what was saved")
-            }
-            Self::UnknownVersion(version) => write!(
-                f,
-                "the snapshot has format version {version}, which this release does not know: load \
-                 it with a newer one"
-            ),
-            Self::DamagedHeader => {
-                f.write_str("the snapshot's header is damaged: take another copy of it")
-            }
-            Self::UnknownKind { contents, growth } => write!(
-                f,
-                "the snapshot is of a kind of filter (contents {contents}, growth {growth}) that \
-                 this release does not know: load it with a newer one"
-            ),
-            Self::OtherKind { saved, expected } => {
-                write!(f, "the snapshot is of the type {saved}, not {expected}: load it as {saved}")
-            }
-            Self::UnknownLayout { family, slots, bits, value_bits } => write!(
-                f,
-                "the snapshot has a layout (family {family}, {slots} slots, fingerprints of {bits} \
-                 bits, values of {value_bits} bits) that this release does not know: load it with \
-                 a newer one"
-            ),
-            Self::InvalidField { name, value } => write!(
-                f,
-                "the field `{name}` of the snapshot's header has the impossible value {value}: take a \
-                 snapshot that this library wrote"
-            ),
-            Self::OtherHasher => f.write_str(
-                "the snapshot's items were hashed by another hasher or with another seed: pass \
-                 theirs to the loader's `hasher`",
-            ),
-            Self::LimitExceeded { needed, limit } => write!(
-                f,
-                "the snapshot's buckets take {needed} bytes, and the loader's `limit` is {limit}: \
-                 raise it if you trust the source"
-            ),
-            Self::OutOfMemory { bytes } => write!(
-                f,
-                "the system refused the memory for {bytes} bytes of buckets: free some, or take a \
-                 `view`"
-            ),
-            Self::Unaligned => f.write_str(
-                "the snapshot does not begin at a multiple of 8 bytes: map its file, copy it to \
-                 aligned memory, or load it",
-            ),
-            Self::Truncated { received } => write!(
-                f,
-                "the snapshot is truncated and ends after {received} bytes: take all of it"
-            ),
-            Self::TrailingBytes { more } => {
-                write!(f, "{more} bytes follow the snapshot: pass its own bytes only")
-            }
-            Self::DamagedBuckets => {
-                f.write_str("the snapshot's buckets are damaged: take another copy of it")
-            }
-            Self::InvalidBuckets => f.write_str(
-                "the snapshot's buckets do not fit its header: take a snapshot that this library \
-                 wrote",
-            ),
-        }
-    }
+texts! { LoadError:
+    // The source tells what went wrong.
+    Self::Io(_) => "the snapshot could not be read: check its file or reader";
+    Self::NotASnapshot => "the bytes are not a snapshot of a filter: pass what was saved";
+    Self::UnknownVersion(version) =>
+        "the snapshot has format version {version}, which this release does not know: load it with \
+        a newer one";
+    Self::DamagedHeader => "the snapshot's header is damaged: take another copy of it";
+    Self::UnknownKind { contents, growth } =>
+        "the snapshot is of a kind of filter (contents {contents}, growth {growth}) that this \
+        release does not know: load it with a newer one";
+    Self::OtherKind { saved, expected } =>
+        "the snapshot is of the type {saved}, not {expected}: load it as {saved}";
+    Self::UnknownLayout { family, slots, bits, value_bits } =>
+        "the snapshot has a layout (family {family}, {slots} slots, fingerprints of {bits} bits, \
+        values of {value_bits} bits) that this release does not know: load it with a newer one";
+    Self::InvalidField { name, value } =>
+        "the field `{name}` of the snapshot's header has the impossible value {value}: take a \
+        snapshot that this library wrote";
+    Self::OtherHasher =>
+        "the snapshot's items were hashed by another hasher or with another seed: pass theirs to \
+        the loader's `hasher`";
+    Self::LimitExceeded { needed, limit } =>
+        "the snapshot's buckets take {needed} bytes, and the loader's `limit` is {limit}: raise it \
+        if you trust the source";
+    Self::OutOfMemory { bytes } =>
+        "the system refused the memory for {bytes} bytes of buckets: free some, or take a `view`";
+    Self::Unaligned =>
+        "the snapshot does not begin at a multiple of 8 bytes: map its file, copy it to aligned \
+        memory, or load it";
+    Self::Truncated { received } =>
+        "the snapshot is truncated and ends after {received} bytes: take all of it";
+    Self::TrailingBytes { more } => "{more} bytes follow the snapshot: pass its own bytes only";
+    Self::DamagedBuckets => "the snapshot's buckets are damaged: take another copy of it";
+    Self::InvalidBuckets =>
+        "the snapshot's buckets do not fit its header: take a snapshot that this library wrote";
 }
 
 impl Error for LoadError {

@@ -8,7 +8,6 @@ use std::{
     path::Path,
 };
 
-use super::Snapshot;
 use crate::{
     Filter,
     kind::{Contents, Growth},
@@ -47,28 +46,29 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn save(&self, path: impl AsRef<Path>) -> io::Result<()> {
-        let snapshot = self.snapshot()?;
+        let (encoder, words) = self.snapshot()?;
+        let write = |file: &mut File| encoder.write(&words[..], file);
         let path = path.as_ref();
         if path.is_symlink() {
-            return replace(&fs::canonicalize(path)?, &snapshot);
+            return replace(&fs::canonicalize(path)?, write);
         }
-        replace(path, &snapshot)
+        replace(path, write)
     }
 }
 
-/// Replaces a file, or creates it.
-fn replace(path: &Path, snapshot: &Snapshot) -> io::Result<()> {
+/// Replaces a file, or creates it, by one that `write` writes.
+fn replace(path: &Path, write: impl Fn(&mut File) -> io::Result<()>) -> io::Result<()> {
     let (temporary, mut file) = create_beside(path)?;
-    let mut write = || {
+    let mut replace = || {
         if let Ok(replaced) = fs::metadata(path) {
             file.set_permissions(replaced.permissions())?;
         }
-        snapshot.write(&mut file)?;
+        write(&mut file)?;
         file.sync_all()?;
         fs::rename(&temporary, path)
     };
     // The error that led here is the one to report.
-    write().inspect_err(|_| _ = fs::remove_file(&temporary))
+    replace().inspect_err(|_| _ = fs::remove_file(&temporary))
 }
 
 /// Creates a temporary file in the folder of another one.

@@ -1,6 +1,6 @@
 //! The loader: builds a filter from a snapshot, from bytes, a reader, a file, or pushed chunks.
 
-use core::{fmt, hash::BuildHasher, marker::PhantomData};
+use core::{fmt, hash::BuildHasher, marker::PhantomData, mem};
 use std::{
     fs::File,
     io::{self, Read, Seek},
@@ -198,7 +198,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
     /// # Ok::<(), guira::LoadError>(())
     /// ```
     pub fn push(&mut self, mut bytes: &[u8]) -> Result<(), LoadError> {
-        let attempt = Attempt { before: Some(self.checkpoint()), loader: self };
+        let attempt = Attempt { before: self.checkpoint(), loader: self };
         while !bytes.is_empty() {
             if attempt.loader.is_complete() {
                 return Err(LoadError::TrailingBytes { more: bytes.len() as u64 });
@@ -206,7 +206,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
             let read = attempt.loader.receive(&mut |buffer| bytes.read(buffer))?;
             debug_assert!(read > 0, "an incomplete piece has room");
         }
-        attempt.succeed();
+        mem::forget(attempt);
         Ok(())
     }
 
@@ -247,23 +247,15 @@ impl<C: Contents, G: Growth, S> fmt::Debug for Loader<C, G, S> {
     }
 }
 
-/// A push. Unless it succeeds, the loader goes back when this is dropped.
+/// A push. The loader goes back when this is dropped, so that a push that succeeds forgets it.
 struct Attempt<'a, C: Contents, G: Growth, S> {
     loader: &'a mut Loader<C, G, S>,
-    /// The state of the loader before the push, until it has succeeded.
-    before: Option<Checkpoint<C, G>>,
-}
-
-impl<C: Contents, G: Growth, S> Attempt<'_, C, G, S> {
-    fn succeed(mut self) {
-        self.before = None;
-    }
+    /// The state of the loader before the push. It has nothing to drop.
+    before: Checkpoint<C, G>,
 }
 
 impl<C: Contents, G: Growth, S> Drop for Attempt<'_, C, G, S> {
     fn drop(&mut self) {
-        if let Some(before) = self.before.take() {
-            self.loader.go_back(&before);
-        }
+        self.loader.go_back(&self.before);
     }
 }

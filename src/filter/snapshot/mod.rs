@@ -5,7 +5,6 @@ mod dump;
 mod encode;
 mod error;
 mod file;
-mod frozen;
 mod header;
 mod loader;
 mod receive;
@@ -28,9 +27,9 @@ use super::{
 use crate::table::Borrowed;
 use crate::table::{LoaderMemory, advise_huge_pages};
 pub use dump::Dump;
+use encode::Encoder;
 pub(super) use encode::Words;
 pub use error::LoadError;
-use frozen::Snapshot;
 use header::Header;
 pub(super) use header::{Form, field};
 pub use loader::Loader;
@@ -49,7 +48,7 @@ pub(crate) trait Saved: Sized {
     fn copy_words(&self) -> Option<(Form, Vec<u64>)>;
 
     /// The words, for a caller that knows that nobody changes them.
-    fn words(&self) -> impl Words;
+    fn words(&self) -> &impl Words;
 
     /// Validates what is particular to this engine. All else is valid.
     fn check(form: &Form) -> Result<(), LoadError>;
@@ -121,7 +120,8 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn write_to(&self, writer: impl Write) -> io::Result<()> {
-        self.snapshot()?.write(writer)
+        let (encoder, words) = self.snapshot()?;
+        encoder.write(&words[..], writer)
     }
 
     /// Returns a snapshot of the filter as bytes: see [`write_to`](Self::write_to).
@@ -141,20 +141,22 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
 
     /// As [`to_bytes`](Self::to_bytes). Fails with `OutOfMemory`.
     fn try_to_bytes(&self) -> io::Result<Vec<u8>> {
-        let snapshot = self.snapshot()?;
+        let (encoder, words) = self.snapshot()?;
         let mut bytes = Vec::new();
-        bytes.try_reserve_exact(snapshot.len() as usize)?;
+        bytes.try_reserve_exact(encoder.len() as usize)?;
         advise_huge_pages(bytes.spare_capacity_mut());
-        snapshot.write(&mut bytes)?;
+        encoder.write(&words[..], &mut bytes)?;
         Ok(bytes)
     }
 
-    /// Returns a frozen copy of the filter. Fails with `OutOfMemory`.
-    fn snapshot(&self) -> io::Result<Snapshot> {
+    /// Returns a copy of the words, and what encodes them. Fails with `OutOfMemory`.
+    fn snapshot(&self) -> io::Result<(Encoder, Vec<u64>)> {
         // First, since it runs the user's code: nothing is locked yet.
         let hasher_check = hasher_check(&self.hasher);
         let (form, words) = self.engine.copy_words().ok_or(io::ErrorKind::OutOfMemory)?;
-        Snapshot::new(self.header(hasher_check, form), words)
+        let mut encoder = Encoder::new(self.header(hasher_check, form));
+        encoder.prepare(&words[..], usize::MAX)?;
+        Ok((encoder, words))
     }
 
     /// The header, without the number of occupied slots.

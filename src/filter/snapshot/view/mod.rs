@@ -21,12 +21,8 @@ use crate::table::Borrowed;
 use crate::table::TableLoader;
 use crate::{
     Filter, StableHashBuilder,
-    filter::engine,
     kind::{Contents, Expiring, Growth},
 };
-
-/// The engine of a view.
-type EngineOf<C, G> = <C as engine::Contents>::Engine<G>;
 
 /// Stripes of a view: nobody changes a word, so only [`count`](View::count) locks them.
 #[cfg(guira_in_place)]
@@ -104,7 +100,7 @@ impl<'a, C: Contents, G: Growth, S: BuildHasher> View<'a, C, G, S> {
     /// The view of a snapshot with this header, which is valid.
     fn new(bytes: &'a [u8], header: &Header, hasher: S) -> Result<Self, LoadError> {
         let words = &Header::split(bytes)?.1[..header.word_bytes() as usize];
-        let engine = engine::<EngineOf<C, G>>(header, words)?;
+        let engine = engine::<C::Engine<G>>(header, words)?;
         let items = header.form.items(header.occupied);
         let filter = Filter::from_parts(engine, header.seed, items, hasher);
         let filter = filter.ok_or_else(|| header.out_of_memory())?;
