@@ -9,7 +9,7 @@ use std::{
 use guira_harness::{Cores, plot::Chart, table::Table};
 
 use crate::{
-    bar::Bar,
+    figure::Figure,
     options::{Mode, Options},
     span::Span,
     stop::{self, Outcome, Reason},
@@ -20,16 +20,16 @@ pub trait Section: Send {
     /// Measures, and keeps every figure in `self`. A stop or a panic ends it at any point.
     fn measure(&mut self, bench: &Bench);
 
-    /// Adds bars, tables and plots of what has been measured, even if that is not everything.
+    /// Adds figures, tables and plots of what has been measured, even if that is not everything.
     fn report(&self, results: &mut Results);
 }
 
 /// The report so far.
 #[derive(Default)]
 pub struct Results {
-    pub bars: Vec<Bar>,
-    /// The section of each bar.
-    bar_sections: Vec<String>,
+    pub figures: Vec<Figure>,
+    /// The section of each figure.
+    figure_sections: Vec<String>,
     /// Each with its heading.
     pub tables: Vec<(&'static str, Table)>,
     pub charts: Vec<Chart>,
@@ -51,15 +51,15 @@ impl Results {
         }
     }
 
-    /// Says that all bars since the last section belong to this one.
+    /// Says that all figures since the last section belong to this one.
     pub fn end_section(&mut self, name: &str) {
-        self.bar_sections.resize(self.bars.len(), name.to_owned());
+        self.figure_sections.resize(self.figures.len(), name.to_owned());
     }
 
-    /// Returns the table of the bars of one section.
-    pub fn bars_of(&self, section: &str) -> Table {
-        let bars = self.bars.iter().zip(&self.bar_sections);
-        Bar::table(bars.filter(|(_, of)| *of == section).map(|(bar, _)| bar))
+    /// Returns the table of the figures of one section.
+    pub fn figures_of(&self, section: &str) -> Table {
+        let figures = self.figures.iter().zip(&self.figure_sections);
+        Figure::table(figures.filter(|(_, of)| *of == section).map(|(figure, _)| figure))
     }
 
     /// Notes how a section ended.

@@ -1,12 +1,12 @@
-//! Measures guira beside its memory floor, against its bars, and beside other crates, and writes
-//! the report: tables as Markdown and CSV, and plots as SVG.
+//! Measures guira beside its memory floor and other crates, and writes the report: tables as
+//! Markdown and CSV, and plots as SVG.
 //!
-//! `cargo run --release -p guira-bench` takes about 10 minutes on two idle cores, `-- --quick` at
+//! `cargo run --release -p guira-bench` takes about 20 minutes on two idle cores, `-- --quick` at
 //! most two, `-- --full` hours. After SIGINT or SIGTERM it writes what it has, and exits with
 //! status 130.
 
-mod bar;
 mod bench;
+mod figure;
 mod floors;
 mod latency;
 mod memory;

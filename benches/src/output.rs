@@ -8,7 +8,7 @@ use std::{
 use anyhow::{Context, Result};
 use guira_harness::{machine, report::Report, table::Table};
 
-use crate::{bar::Bar, bench::Results, options::Options, publish::publish};
+use crate::{bench::Results, figure::Figure, options::Options, publish::publish};
 
 /// Meaning of the figures, for readers who have only the report.
 const TERMS: &str = "\
@@ -50,7 +50,7 @@ impl Output {
             report.paragraph("**This report is incomplete.**");
             report.list(results.missing.iter().map(ToString::to_string));
         }
-        for (heading, table) in std::iter::once(&bars(results)).chain(&results.tables) {
+        for (heading, table) in std::iter::once(&figures(results)).chain(&results.tables) {
             if !table.rows.is_empty() {
                 report.heading(heading);
                 report.table(table)?;
@@ -72,7 +72,7 @@ impl Output {
     /// Prints the tables that a reader wants first, what is missing, and where the report is.
     pub fn finish(&self, results: &Results) {
         let first = results.tables.iter().filter(|(_, table)| table.name == "comparison");
-        for (heading, table) in std::iter::once(&bars(results)).chain(first) {
+        for (heading, table) in std::iter::once(&figures(results)).chain(first) {
             if !table.rows.is_empty() {
                 print!("\n{heading}:\n\n{}", table.markdown());
             }
@@ -86,6 +86,6 @@ impl Output {
     }
 }
 
-fn bars(results: &Results) -> (&'static str, Table) {
-    ("Bars", Bar::table(&results.bars))
+fn figures(results: &Results) -> (&'static str, Table) {
+    ("Figures", Figure::table(&results.figures))
 }

@@ -2,7 +2,7 @@
 //! that no figure is copied by hand.
 //!
 //! A block begins with the line `<!-- measured: NAME -->` and ends with `<!-- end -->`. NAME is
-//! `run` for the facts of the run, `bars of SECTION`, or the name of a table.
+//! `run` for the facts of the run, `figures of SECTION`, or the name of a table.
 
 use std::{fmt::Write, fs, path::Path};
 
@@ -45,8 +45,8 @@ fn block(name: &str, facts: &[(&str, String)], results: &Results) -> Option<Stri
         return Some(facts.chain([format!("- duration: {:.0} s\n", results.seconds)]).collect());
     }
     let named = || results.tables.iter().find(|(_, table)| table.name == name);
-    let table = match name.strip_prefix("bars of ") {
-        Some(section) => results.bars_of(section),
+    let table = match name.strip_prefix("figures of ") {
+        Some(section) => results.figures_of(section),
         None => named()?.1.clone(),
     };
     (!table.rows.is_empty()).then(|| table.markdown())
@@ -73,7 +73,7 @@ mod tests {
     use guira_harness::table::Table;
 
     use super::{DOCUMENTS, Results, block, fill};
-    use crate::bar::{Bar, Target::Nothing};
+    use crate::figure::Figure;
 
     #[test]
     fn only_the_content_of_a_block_is_replaced() {
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_are_the_facts_the_bars_of_a_section_and_tables() {
+    fn blocks_are_the_facts_the_figures_of_a_section_and_tables() {
         let mut results = Results::default();
         results.seconds = 7.4;
         let mut table = Table::new("t", &["a"]);
@@ -96,15 +96,15 @@ mod tests {
         table.push(vec!["1".into()]);
         results.tables[0].1 = table;
         for section in ["s", "u"] {
-            results.bars.push(Bar::new(format!("bar of {section}"), Nothing, 1.0, "P"));
+            results.figures.push(Figure::new(format!("one of {section}"), 1.0, "P"));
             results.end_section(section);
         }
         let block = |name| block(name, &[("machine", "m".into())], &results);
         assert_eq!(block("t").expect("a table"), "| a |\n| --- |\n| 1 |\n");
         assert_eq!(block("run").expect("facts"), "- machine: m\n- duration: 7 s\n");
-        let bars = block("bars of u").expect("a bar");
-        assert!(bars.contains("bar of u") && !bars.contains("bar of s"), "{bars}");
-        assert_eq!(block("bars of v"), None);
+        let figures = block("figures of u").expect("a figure");
+        assert!(figures.contains("one of u") && !figures.contains("one of s"), "{figures}");
+        assert_eq!(block("figures of v"), None);
     }
 
     #[test]

@@ -2,10 +2,7 @@
 
 use guira_harness::table::{Table, cell};
 
-use crate::{
-    bar::{Bar, Target},
-    timing::median,
-};
+use crate::{figure::Figure, timing::median};
 
 /// Figures by name, in order of first appearance: in each round the figure, and its base.
 #[derive(Default)]
@@ -102,15 +99,15 @@ impl Readers {
         self.own.0.iter().map(|(name, _)| name.as_str())
     }
 
-    /// Returns the bar of a reader, with a note about the work beside it.
-    pub fn bar(&self, name: &str, target: Target, work: &str) -> Bar {
+    /// Returns the figure of a reader, with a note about the work beside it.
+    pub fn figure(&self, name: &str, work: &str) -> Figure {
         let control = self.control.row(name).times;
         let note = format!(
             "with the work on another filter {control:.2}: what the machine alone costs; {work}; \
              no miss in {:.0} million lookups",
             self.lookups.sum(name)
         );
-        Bar::new(name, target, self.own.row(name).times, "of alone").note(note)
+        Figure::new(name, self.own.row(name).times, "of alone").note(note)
     }
 }
 

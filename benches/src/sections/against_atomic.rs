@@ -3,8 +3,8 @@
 use guira_harness::{BATCH, Keys};
 
 use crate::{
-    bar::{Bar, Target::AtLeast},
     bench::{Bench, Results, Section},
+    figure::Figure,
     peers::{self, Candidate, Size},
     rounds::Rounds,
     stop,
@@ -58,8 +58,8 @@ impl Section for AgainstAtomic {
             [("single", self.0.least(is_single)), ("batch if any", self.0.least(is_better))]
         {
             let name = format!("against `atomic-cuckoo-filter`, every workload, {how}");
-            let bar = Bar::new(name, AtLeast(4.0), worst.times, "times its speed");
-            results.bars.push(bar.note(format!("smallest: {}", worst.name)));
+            let figure = Figure::new(name, worst.times, "times its speed");
+            results.figures.push(figure.note(format!("smallest: {}", worst.name)));
         }
         let head = ["workload", "guira, M/s", "atomic-cuckoo-filter, M/s", "times"];
         let table = self.0.table("against-atomic-cuckoo-filter", head, 1);

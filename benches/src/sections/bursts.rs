@@ -5,8 +5,8 @@ use guira::{CuckooFilter, Hashed, Insertion, Layout};
 use guira_harness::{self as harness, BATCH, Keys, Pick, capacity_for};
 
 use crate::{
-    bar::{Bar, Target::AtMost},
     bench::{Bench, Results, Section},
+    figure::Figure,
     rounds::Rounds,
     timing::{insert_batch, over_keys},
 };
@@ -16,9 +16,6 @@ const SIZES: [usize; 8] = [1, 2, 4, 6, 8, 16, 32, 64];
 
 /// Capacity of the table in the L2 cache.
 const ITEMS_IN_L2: usize = 100_000;
-
-/// Largest time of a burst as a multiple of that of single calls: no more, but for the noise.
-const MOST: f64 = 1.05;
 
 #[derive(Clone, Copy, Debug)]
 enum Operation {
@@ -130,8 +127,10 @@ impl Section for Bursts {
             let even = SIZES.into_iter().find(|&size| Some(size) > dearer);
             let even = even.map_or("none".into(), |size| size.to_string());
             let name = format!("{operation}, bursts of any size, {place}");
-            let bar = Bar::new(name, AtMost(MOST), times(&worst), "of single calls");
-            results.bars.push(bar.note(format!("worst: bursts of {worst}; break-even: {even}")));
+            let figure = Figure::new(name, times(&worst), "of single calls");
+            results
+                .figures
+                .push(figure.note(format!("worst: bursts of {worst}; break-even: {even}")));
         }
         let head = ["ns per item", "burst", "single calls", "of single calls"];
         results.tables.push(("Bursts against single calls", self.0.table("bursts", head, 1)));

@@ -19,8 +19,8 @@ use guira::{CuckooFilter, Hashed, Insertion, Layout};
 use guira_harness::{Cores, Keys, filter_of};
 
 use crate::{
-    bar::{Bar, Target::AtMost},
     bench::{Bench, Results, Section},
+    figure::Figure,
     memory::{advise_huge_pages, with_small_pages},
     rounds::Rounds,
     stop,
@@ -67,12 +67,6 @@ impl Section for Snapshot {
     fn report(&self, results: &mut Results) {
         let head = ["snapshot", "best, ms", "reading, ms", "of reading"];
         results.tables.push(("Snapshots", self.0.table("snapshot", head, 1)));
-        for layout in LAYOUTS {
-            let name = format!("{}, {layout:?}", NAMES[1]);
-            let times = self.0.row(&name).times;
-            let bar = Bar::new(name, AtMost(1.5), times, "of reading the file");
-            results.bars.push(bar.note("best rounds"));
-        }
     }
 }
 
@@ -103,9 +97,6 @@ fn measure(layout: Layout, bytes: usize, rounds: usize) -> [f64; NAMES.len()] {
     }
     best
 }
-
-/// Longest wait that is allowed, as a multiple of the time of `memcpy`.
-const TARGET: f64 = 1.3;
 
 /// Per cent of the slots that are occupied.
 const LOAD: u64 = 90;
@@ -141,8 +132,7 @@ impl Section for Stall {
     fn report(&self, results: &mut Results) {
         for row in self.waits.rows() {
             let note = format!("without the operation {:.2} ms", self.pauses.row(row.name).figure);
-            let bar = Bar::new(row.name, AtMost(TARGET), row.times, "of memcpy");
-            results.bars.push(bar.note(note));
+            results.figures.push(Figure::new(row.name, row.times, "of memcpy").note(note));
         }
         let head = ["operation", "ms", "memcpy, ms", "of memcpy"];
         results.tables.push(("Waits beside copies", self.waits.table("stall", head, 2)));

@@ -3,15 +3,12 @@
 
 use std::hint::black_box;
 
-use guira::{Hashed, Layout, raw::Kernel};
+use guira::{Hashed, Layout};
 use guira_harness::{BATCH, Keys, Pick, capacity_for, filter};
 
 use crate::{
-    bar::{
-        Bar,
-        Target::{AtLeast, AtMost, Nothing},
-    },
     bench::{Bench, Results, Section},
+    figure::Figure,
     peers::Sbbf,
     rounds::Rounds,
     timing::{
@@ -31,9 +28,8 @@ const TARGETS: usize = 100_000;
 /// Passes of one measurement: together some milliseconds.
 const PASSES: usize = 20;
 
-/// Keys of a mask, and the largest multiple of the time per key of a large batch that reaches the
-/// target.
-const MASKS: [(usize, f64); 3] = [(16, 1.3), (32, 1.15), (64, 1.05)];
+/// Keys of a mask.
+const MASKS: [usize; 3] = [16, 32, 64];
 
 /// Keys of the large batch.
 const LARGE_BATCH: usize = 4_096;
@@ -75,26 +71,14 @@ impl<const LEVEL: u32> Section for InCache<LEVEL> {
             return;
         }
         results.tables.push(("In the L2 cache", self.lookups.table("in-l2", HEAD, 2)));
-        for kernel in Kernel::ALL.iter().rev().copied() {
-            let worst = self.lookups.least(|name| name.ends_with(&format!("by {kernel:?}")));
-            let name = format!("lookup, batch by {kernel:?}, 100,000 keys in L2");
-            let target = match kernel {
-                Kernel::Avx512 => AtLeast(1.3),
-                Kernel::Avx2 => AtLeast(0.9),
-                _ => Nothing,
-            };
-            let note = format!("worst of 0, 50, 100 % present: {}", worst.name);
-            results.bars.push(Bar::new(name, target, worst.times, "of sbbf-rs").note(note));
-        }
         let head = ["half present", "mask, ns", "batch of 4,096, ns", "of the batch"];
         results.tables.push(("Masks in the L2 cache", self.masks.table("in-l2-masks", head, 2)));
-        for (size, most) in MASKS {
-            let name = mask_of(size);
+        for name in MASKS.map(mask_of) {
             let times = self.masks.row(&name).times;
-            results.bars.push(Bar::new(name, AtMost(most), times, "of a batch of 4,096"));
+            results.figures.push(Figure::new(name, times, "of a batch of 4,096"));
         }
         for name in [INSERT, REMOVE] {
-            results.bars.push(Bar::new(name, Nothing, self.writes.row(name).figure, "ns"));
+            results.figures.push(Figure::new(name, self.writes.row(name).figure, "ns"));
         }
     }
 }
@@ -165,7 +149,7 @@ fn measure_masks(bench: &Bench, rounds: &mut Rounds) {
                 filter.contains_batch(Hashed::slice(keys), &mut found[..keys.len()]);
             }
         });
-        for (size, _) in MASKS {
+        for size in MASKS {
             let mask = pass(&mut |keys| {
                 for keys in Hashed::slice(keys).chunks(size) {
                     black_box(filter.contains_mask(keys));

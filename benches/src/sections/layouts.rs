@@ -6,8 +6,8 @@ use guira::{CuckooFilter, CuckooMap, Hashed, Layout};
 use guira_harness::{BATCH, Keys, Pick, filter_of, table::Table};
 
 use crate::{
-    bar::{Bar, Target::AtMost},
     bench::{Bench, Results, Section},
+    figure::Figure,
     rounds::Rounds,
     timing::{
         Clock, STEP, get_single, insert_batch, lookup_batch, lookup_single, over_keys, over_range,
@@ -22,16 +22,16 @@ const SEMI_SORTED: [(Layout, Layout); 3] = [
     (Layout::SemiSorted4x17, Layout::Plain4x16),
 ];
 
-/// What is compared, and the largest multiple of the plain layout's time that reaches the target.
-const SEMI_SORTED_BARS: [(&str, f64); 8] = [
-    ("lookup, 0 % present, single", 1.25),
-    ("lookup, 50 % present, single", 1.25),
-    ("lookup, 100 % present, single", 1.25),
-    ("lookup, 0 % present, batch", 1.15),
-    ("lookup, 50 % present, batch", 1.15),
-    ("lookup, 100 % present, batch", 1.15),
-    ("insert, empty to capacity, batch", 1.5),
-    ("remove, batch", 1.5),
+/// Operations of which the worst layout has a figure.
+const FIGURES: [&str; 8] = [
+    "lookup, 0 % present, single",
+    "lookup, 50 % present, single",
+    "lookup, 100 % present, single",
+    "lookup, 0 % present, batch",
+    "lookup, 50 % present, batch",
+    "lookup, 100 % present, batch",
+    "insert, empty to capacity, batch",
+    "remove, batch",
 ];
 
 #[derive(Default)]
@@ -49,25 +49,14 @@ impl Section for SemiSorted {
     }
 
     fn report(&self, results: &mut Results) {
-        add_bars(&self.0, &SEMI_SORTED_BARS, "semi-sorted", "of plain", results);
+        for what in FIGURES {
+            let worst = self.0.greatest(|name| name.contains(what));
+            let figure = Figure::new(format!("semi-sorted: {what}"), worst.times, "of plain");
+            results.figures.push(figure.note(format!("worst: {}", worst.name)));
+        }
         let head = ["semi-sorted, one thread", "ns", "plain, ns", "of plain"];
         let table = self.0.table("semi-sorted", head, 1);
         results.tables.push(("Semi-sorted layouts against plain ones", table));
-    }
-}
-
-/// Adds a bar for the worst figure of everything that is compared.
-fn add_bars(
-    rounds: &Rounds,
-    bars: &[(&str, f64)],
-    kind: &str,
-    unit: &'static str,
-    results: &mut Results,
-) {
-    for (what, most) in bars {
-        let worst = rounds.greatest(|name| name.contains(what));
-        let bar = Bar::new(format!("{kind}: {what}"), AtMost(*most), worst.times, unit);
-        results.bars.push(bar.note(format!("worst: {}", worst.name)));
     }
 }
 
@@ -107,9 +96,6 @@ const MAPS: [(Layout, u32); 3] =
 /// Size in bytes of a table that stays in a second-level cache.
 const CACHED: usize = 256 << 10;
 
-/// What is compared, and the largest multiple of the set's time that reaches the target.
-const MAP_BARS: [(&str, f64); 2] = [("get, batch", 1.1), ("get, single", 1.15)];
-
 #[derive(Default)]
 pub struct Map(Rounds);
 
@@ -126,7 +112,6 @@ impl Section for Map {
     }
 
     fn report(&self, results: &mut Results) {
-        add_bars(&self.0, &MAP_BARS, "map", "of the set's lookup", results);
         let table = self.0.table("map", ["map, one thread", "ns", "set, ns", "of the set"], 1);
         results.tables.push(("Maps against sets", table));
     }
@@ -173,9 +158,9 @@ fn compare_map(
 /// Lookups of absent keys behind one rate: about thirty false positives of the rarest kind.
 const LOOKUPS: u64 = 20_000_000;
 
-/// Rows of the table, and bars.
+/// Rows of the table.
 #[derive(Default)]
-pub struct Space(Vec<Vec<String>>, Vec<Bar>);
+pub struct Space(Vec<Vec<String>>);
 
 impl Section for Space {
     fn measure(&mut self, bench: &Bench) {
@@ -197,11 +182,6 @@ impl Section for Space {
             let rate = positives as f64 / lookups as f64;
             let above = bits + rate.log2();
             let (bits, percent) = (format!("{bits:.2}"), format!("{:.5} %", 100.0 * rate));
-            if matches!(layout, Layout::SemiSorted6x12 | Layout::SemiSorted5x14) {
-                let name = format!("{layout:?} at capacity, bits per item above log2(1/rate)");
-                let note = format!("{bits} bits at {percent}");
-                self.1.push(Bar::new(name, AtMost(2.5), above, "bits").note(note));
-            }
             self.0.push(vec![format!("{layout:?}"), bits, percent, format!("{above:.2}")]);
         }
     }
@@ -210,6 +190,5 @@ impl Section for Space {
         let head = ["layout", "bits per item", "rate", "bits above log2(1/rate)"];
         let table = Table { rows: self.0.clone(), ..Table::new("space", &head) };
         results.tables.push(("Bits per item and false-positive rate at capacity", table));
-        results.bars.extend_from_slice(&self.1);
     }
 }

@@ -5,8 +5,8 @@ use guira::{CuckooFilter, CuckooMap, ExpiringFilter, Hashed, Layout, raw::Kernel
 use guira_harness::{Keys, Pick, capacity_for, filter_of};
 
 use crate::{
-    bar::{Bar, Target::AtMost},
     bench::{Bench, Results, Section},
+    figure::Figure,
     floors::Floors,
     rounds::Rounds,
     timing::{
@@ -19,9 +19,8 @@ use crate::{
 const PRESENT: [u32; 3] = [0, 50, 100];
 /// Per cent of the capacity at which tables are full, but for the last band.
 const NEARLY_FULL: u64 = 95;
-/// Layouts whose last band is measured, with their bars in P.
-const LAST_BAND: [(Layout, f64); 3] =
-    [(Layout::Plain4x16, 3.6), (Layout::Plain5x12, 3.1), (Layout::Plain6x10, 3.1)];
+/// Layouts whose last band is measured.
+const LAST_BAND: [Layout; 3] = [Layout::Plain4x16, Layout::Plain5x12, Layout::Plain6x10];
 /// Names of rows.
 const INSERT: &str = "insert, single, with room";
 const REMOVE: &str = "remove, single";
@@ -38,7 +37,7 @@ impl Section for OneThread {
         bench.cores.pin(1);
         let bytes = bench.mode.pick(16, 1024, 1024) << 20;
         let floors = Floors::new(bytes);
-        for (layout, _) in LAST_BAND {
+        for layout in LAST_BAND {
             bench.say(format!("one thread, {layout:?}"));
             let filter = filter_of(layout, bytes);
             let items = filter.capacity() as u64;
@@ -61,22 +60,21 @@ impl Section for OneThread {
     }
 
     fn report(&self, results: &mut Results) {
-        let kernel = format!("by {:?}", Kernel::best());
-        for (name, target) in [("lookup", 1.0), ("get of a map", 1.15), ("lookup, expiring", 1.4)] {
-            let worst = self.by_p.greatest(|row| row.starts_with(&format!("{name}, single")));
-            let bar = Bar::new(format!("{name}, single"), AtMost(target), worst.times, "P");
-            results.bars.push(bar.note(format!("worst of 0, 50, 100 % present: {}", worst.name)));
+        for name in ["lookup, single", "get of a map, single", "lookup, expiring, single"] {
+            let worst = self.by_p.greatest(|row| row.starts_with(name));
+            let note = format!("worst of 0, 50, 100 % present: {}", worst.name);
+            results.figures.push(Figure::new(name, worst.times, "P").note(note));
         }
-        for (name, target) in [(INSERT, 1.75), (REMOVE, 2.0), (LAST_SINGLE, 12.0)] {
-            results.bars.push(Bar::new(name, AtMost(target), self.by_p.row(name).times, "P"));
-        }
-        for (layout, target) in LAST_BAND {
-            let row = self.by_p.row(&last_batch(layout)).times;
-            results.bars.push(Bar::new(last_batch(layout), AtMost(target), row, "P"));
+        let of_last_band = LAST_BAND.map(last_batch);
+        for name in [INSERT, REMOVE, LAST_SINGLE]
+            .into_iter()
+            .chain(of_last_band.each_ref().map(String::as_str))
+        {
+            results.figures.push(Figure::new(name, self.by_p.row(name).times, "P"));
         }
         let worst = self.by_r.greatest(|row| row.starts_with("lookup"));
-        let bar = Bar::new("lookup, batch", AtMost(1.05), worst.times, "R");
-        results.bars.push(bar.note(format!("{}, {kernel}", worst.name)));
+        let note = format!("{}, by {:?}", worst.name, Kernel::best());
+        results.figures.push(Figure::new("lookup, batch", worst.times, "R").note(note));
         for (title, name, head, rounds) in [
             ("One thread, in memory, against P", "one-thread", "multiple of P", &self.by_p),
             ("One thread, in memory, against R", "one-thread-r", "multiple of R", &self.by_r),

@@ -8,7 +8,6 @@ use guira_harness::plot::{Chart, Look, Series};
 
 use super::two_threads::loaded;
 use crate::{
-    bar::{Bar, Target::AtLeast},
     bench::{Bench, Results, Section},
     rounds::Rounds,
     threads::{Population, Ring, next_block, pace},
@@ -29,9 +28,6 @@ const WORKS: [(&str, usize, usize); 3] = [
     ("half reads, half writes", OPERATIONS / 2, 1),
     ("writes", 0, OPERATIONS / (2 * WRITES)),
 ];
-
-/// The multiples of one thread's speed that two threads reach in memory.
-const BARS: [(usize, bool, f64); 3] = [(0, false, 1.95), (0, true, 1.95), (2, false, 1.7)];
 
 /// Million operations per second of all threads, beside those of one.
 #[derive(Default)]
@@ -80,19 +76,6 @@ impl Section for Scaling {
     }
 
     fn report(&self, results: &mut Results) {
-        for (work, batches, target) in BARS {
-            let curve = curve(work, false, batches);
-            let row = self.rounds.row(&name(&curve, 2));
-            let bar = Bar::new(
-                format!("two pinned threads, {curve}"),
-                AtLeast(target),
-                row.times,
-                "of one thread",
-            );
-            results.bars.push(
-                bar.note(format!("one thread: {:.1} million operations per second", row.base)),
-            );
-        }
         let head = ["scaling", "million operations/s", "one thread", "of one thread"];
         results
             .tables

@@ -12,10 +12,6 @@ use guira::{CuckooFilter, Hashed, Layout};
 use guira_harness::{Keys, filter_of};
 
 use crate::{
-    bar::{
-        Bar,
-        Target::{AtLeast, Nothing},
-    },
     bench::{Bench, Results, Section},
     rounds::{Readers, Rounds},
     threads::{self, Population, Reading, next_block, pace},
@@ -46,11 +42,6 @@ const STAGES: [(bool, bool, &str); 3] = [
 /// beside those of one thread.
 #[derive(Default)]
 pub struct SharedStage(Rounds);
-
-/// Returns the names of the figures of a table: with one filter, and with one each.
-fn names(bytes: usize, work: &str) -> [String; 2] {
-    ["one filter", "a filter each"].map(|how| format!("{work}, {} KiB: {how}", bytes >> 10))
-}
 
 /// Filters at 80 % load, and their keys.
 type Filters = Vec<(CuckooFilter, Population)>;
@@ -141,32 +132,27 @@ impl Bare {
     }
 }
 
-/// Returns the name of the figures of a table without a filter.
-fn bare(bytes: usize) -> String {
-    format!("{}, {} KiB: no filter", STAGES[2].2, bytes >> 10)
-}
-
 impl Section for SharedStage {
     fn measure(&mut self, bench: &Bench) {
         for bytes in [256 << 10, 2 << 20, bench.bytes / 2] {
             let (one, two) = (split(bytes, 1, 2), split(bytes, 2, 1));
+            let name = |work: &str, how: &str| format!("{work}, {} KiB: {how}", bytes >> 10);
             let lines = Bare::new(bytes);
             for _ in 0..bench.rounds {
                 let alone = lines.speed(bench, 1);
-                self.0.note(bare(bytes), lines.speed(bench, 2), alone);
+                self.0.note(name(STAGES[2].2, "no filter"), lines.speed(bench, 2), alone);
             }
             drop(lines);
             for (looks_up, writes, work) in STAGES {
                 bench.say(format!("a stage of a pipeline, {} KiB, {work}", bytes >> 10));
                 let work_of = (looks_up, writes);
-                let [one_filter, a_filter_each] = names(bytes, work);
                 for _ in 0..bench.rounds {
                     let before = speed(&one, bench, 1, work_of);
                     let shared = speed(&one, bench, 2, work_of);
                     let sharded = speed(&two, bench, 2, work_of);
                     let alone = f64::midpoint(before, speed(&one, bench, 1, work_of));
-                    self.0.note(&one_filter, shared, alone);
-                    self.0.note(&a_filter_each, sharded, alone);
+                    self.0.note(name(work, "one filter"), shared, alone);
+                    self.0.note(name(work, "a filter each"), sharded, alone);
                 }
             }
         }
@@ -176,15 +162,6 @@ impl Section for SharedStage {
         let head = ["million bursts/s", "two threads", "one thread", "of one"];
         let table = self.0.table("shared-stage", head, 2);
         results.tables.push(("A stage of a pipeline, by two threads", table));
-        for (looks_up, _, work) in STAGES {
-            let [shared, sharded] = names(2 << 20, work).map(|name| self.0.row(&name).times);
-            let name = format!("{work} in bursts, by two threads on one table, 2 MiB");
-            let target = if looks_up { Nothing } else { AtLeast(1.7) };
-            let floor = self.0.row(&bare(2 << 20)).times;
-            let floor = if looks_up { String::new() } else { format!("; no filter {floor:.2}") };
-            let note = format!("with a filter for each thread {sharded:.2}{floor}");
-            results.bars.push(Bar::new(name, target, shared, "of one").note(note));
-        }
     }
 }
 
@@ -229,11 +206,9 @@ impl Section for Beside {
     }
 
     fn report(&self, results: &mut Results) {
-        let is_small = |name: &str| name.ends_with(&format!(", {} MiB", SMALL >> 20));
         for row in self.writes.rows() {
-            let target = if is_small(row.name) { Nothing } else { AtLeast(0.95) };
             let writes = format!("{:.1} million writes per second", row.figure);
-            results.bars.push(self.readers.bar(row.name, target, &writes));
+            results.figures.push(self.readers.figure(row.name, &writes));
         }
     }
 }

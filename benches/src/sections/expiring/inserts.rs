@@ -1,5 +1,5 @@
-//! The time of each insert into a filter with a time to live, at the rate for which it was built:
-//! each write does its part of the sweeps, and some begin generations.
+//! The time of each insert into a filter with a time to live, at a rate that fits its capacity: each
+//! write does its part of the sweeps, and some begin generations.
 
 use std::time::Duration;
 
@@ -7,8 +7,8 @@ use guira::{ExpiringFilter, Hashed};
 use guira_harness::{Keys, table::Table};
 
 use crate::{
-    bar::{Bar, Target::AtMost},
     bench::{Bench, Results, Section},
+    figure::Figure,
     latency::{LATENCY, P9999, time_each},
 };
 
@@ -40,7 +40,7 @@ impl Section for Inserts {
 
     fn report(&self, results: &mut Results) {
         let Some((p9999, row)) = &self.0 else { return };
-        results.bars.push(Bar::new(format!("expiring: {P9999}"), AtMost(50.0), *p9999, "µs"));
+        results.figures.push(Figure::new(format!("expiring: {P9999}"), *p9999, "µs"));
         let table = Table { rows: vec![row.clone()], ..Table::new("expiring-inserts", &LATENCY) };
         results.tables.push(("Items that expire: the time of each insert", table));
     }

@@ -15,7 +15,6 @@ use guira_harness::{BATCH, Pick};
 
 use super::filled::{Filled, SMALL};
 use crate::{
-    bar::Target::AtLeast,
     bench::{Bench, Results, Section},
     rounds::{Readers, Rounds},
     timing::milliseconds,
@@ -45,7 +44,7 @@ impl Section for Sweeps {
 
     fn report(&self, results: &mut Results) {
         for name in self.readers.names() {
-            results.bars.push(self.readers.bar(name, AtLeast(0.9), "sweeps without a pause"));
+            results.figures.push(self.readers.figure(name, "sweeps without a pause"));
         }
         let head = ["advance", "after a sweep of the whole table, ms", "with it, ms", "times"];
         let table = self.advances.table("expiring-advance", head, 3);

@@ -50,8 +50,8 @@ const PASSES: u64 = 11;
 /// Inserts between two readings of the filter's memory.
 const INTERVAL: usize = 256;
 
-/// Multiple of the first capacity beyond which bits per item are judged.
-const JUDGED_FROM: u64 = 100;
+/// Multiple of the first capacity beyond which the most bits per item are noted.
+const NOTED_FROM: u64 = 100;
 
 /// Bits per item, false-positive rate in per cent, and nanoseconds of a single lookup of an absent
 /// key, of one filter with one number of items.
@@ -131,8 +131,8 @@ impl Curve {
             grown.insert_batch(Hashed::slice(keys)).expect("room");
             // The fewest items and the most memory of the interval: an upper bound.
             let bits = 8.0 * grown.size_in_bytes() as f64 / items as f64;
-            let is_judged = items >= JUDGED_FROM * self.span.from;
-            if is_judged && self.most_bits.is_none_or(|(most, _)| bits > most) {
+            let is_noted = items >= NOTED_FROM * self.span.from;
+            if is_noted && self.most_bits.is_none_or(|(most, _)| bits > most) {
                 self.most_bits = Some((bits, items));
             }
         }

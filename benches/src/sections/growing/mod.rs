@@ -53,7 +53,7 @@ impl Section for Growing {
     }
 
     fn report(&self, results: &mut Results) {
-        report::add_bars(&self.curves, &self.times, results);
+        report::add_figures(&self.curves, &self.times, results);
         report::add_tables(&self.times, results);
         report::add_charts(&self.curves, results);
     }

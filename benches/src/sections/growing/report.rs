@@ -1,4 +1,4 @@
-//! The bars, the tables and the plots of the section.
+//! The figures, the tables and the plots of the section.
 
 use guira_harness::{
     plot::{Chart, Look, Series},
@@ -6,37 +6,29 @@ use guira_harness::{
 };
 
 use super::{
+    TARGETS,
     curve::{Curve, NAMES, percent},
     times::{BATCH, SINGLE, Times},
 };
 use crate::{
-    bar::{
-        Bar,
-        Target::{AtLeast, AtMost},
-    },
     bench::Results,
+    figure::Figure,
     latency::{LATENCY, P999, P9999},
     rounds::Rounds,
     span::{Place, words},
 };
 
-/// Most bits per item at a target of 1 %, and of 0.1 %.
-const BITS: [(f64, f64); 2] = [(0.01, 21.0), (0.001, 28.0)];
-
-/// Figures that are multiples of those of the filter that was built for the items, with the bars
-/// in L2 and in memory.
-const BARS: [(&str, [f64; 2]); 6] = [
-    ("lookup, single, absent", [1.35, 1.15]),
-    ("lookup, single, present", [1.35, 1.15]),
-    ("lookup, batch, absent", [1.35, 1.15]),
-    ("lookup, batch, present", [1.35, 1.15]),
-    (SINGLE, [2.5, 2.5]),
-    (BATCH, [2.5, 2.5]),
+/// Lookups whose figures are multiples of those of the filter that was built for the items.
+const LOOKUPS: [&str; 4] = [
+    "lookup, single, absent",
+    "lookup, single, present",
+    "lookup, batch, absent",
+    "lookup, batch, present",
 ];
 
-/// Adds the bars: one for each operation and growth, with the worse of the targets.
-pub fn add_bars(cases: &[Curve], times: &Times, results: &mut Results) {
-    for (target, bar) in BITS {
+/// Adds the figures: for each operation and growth the worse of both target rates.
+pub fn add_figures(cases: &[Curve], times: &Times, results: &mut Results) {
+    for target in TARGETS {
         let of_target = cases.iter().filter(|case| is_same(case.target, target));
         let most = of_target.filter_map(|case| Some((case, case.most_bits?)));
         let most = most.max_by(|a, b| a.1.0.total_cmp(&b.1.0));
@@ -44,7 +36,7 @@ pub fn add_bars(cases: &[Curve], times: &Times, results: &mut Results) {
             (bits, format!("{}, {}, at {}", case.span.name(), case.layout, words(items)))
         });
         let name = format!("growing: bits per item beyond 100 times, target {}", percent(target));
-        results.bars.push(Bar::new(name, AtMost(bar), most, "bits").note(note));
+        results.figures.push(Figure::new(name, most, "bits").note(note));
     }
     let rates = cases.iter().filter_map(|case| Some((case, case.highest_rate()?)));
     let rates = rates.map(|(case, (rate, items))| (rate / case.target, case, items));
@@ -52,43 +44,37 @@ pub fn add_bars(cases: &[Curve], times: &Times, results: &mut Results) {
         let (target, name) = (percent(case.target), case.span.name());
         let note = format!("highest: target {target}, {name}, at {}", words(items));
         let name = "growing: false-positive rate, at every size";
-        results.bars.push(Bar::new(name, AtMost(1.0), share, "of the target").note(note));
+        results.figures.push(Figure::new(name, share, "of the target").note(note));
     }
     for pair in cases.chunk_by(|a, b| a.span == b.span) {
         let span = pair[0].span;
-        let mut bar = |rounds: &Rounds, operation: &str, what: &str, target, unit| {
+        let mut add = |rounds: &Rounds, operation: &str, what: &str, unit| {
             let figures = pair.iter().map(|case| {
                 let row = rounds.row(&format!("{}: {operation}", case.name()));
                 let figure = if unit == "µs" { row.figure } else { row.times };
                 (percent(case.target), figure)
             });
             let figures: Vec<(String, f64)> = figures.collect();
-            let worse = if matches!(target, AtLeast(_)) { f64::min } else { f64::max };
+            let worse = if unit == "of one" { f64::min } else { f64::max };
             // Not a number stands for what was not measured.
             let worst = figures.iter().map(|it| it.1).reduce(worse).unwrap_or(f64::NAN);
             let notes =
                 figures.iter().map(|(target, it)| format!("{target}: {}", cell(Some(*it), 2)));
             let note = notes.collect::<Vec<_>>().join("; ");
             let name = format!("growing, {}: {what}", span.name());
-            results.bars.push(Bar::new(name, target, worst, unit).note(note));
+            results.figures.push(Figure::new(name, worst, unit).note(note));
         };
-        for (operation, bars) in BARS {
-            let place = match span.place() {
-                Place::L2 => Some(0),
-                // Inserts have one bar everywhere.
-                Place::Between => [SINGLE, BATCH].contains(&operation).then_some(0),
-                Place::Memory => Some(1),
-            };
-            if let Some(place) = place {
-                bar(&times.alone, operation, operation, AtMost(bars[place]), "times");
-            }
+        // Where the tables are between L2 and memory, lookups depend on the machine.
+        let lookups = if span.place() == Place::Between { &[][..] } else { &LOOKUPS };
+        for operation in lookups.iter().copied().chain([SINGLE, BATCH]) {
+            add(&times.alone, operation, operation, "times");
         }
         if span.place() != Place::L2 {
-            bar(&times.percentiles, P999, P999, AtMost(5.0), "µs");
-            bar(&times.percentiles, P9999, P9999, AtMost(40.0), "µs");
+            for percentile in [P999, P9999] {
+                add(&times.percentiles, percentile, percentile, "µs");
+            }
             for operation in [SINGLE, BATCH] {
-                let what = format!("{operation}, by two threads");
-                bar(&times.together, operation, &what, AtLeast(1.6), "of one");
+                add(&times.together, operation, &format!("{operation}, by two threads"), "of one");
             }
         }
     }
