@@ -60,8 +60,10 @@ fn lookup_beside_a_refused_merge() {
         {
             put(&table, side);
         }
-        // It reads bucket 0 first: there the merge adds its copy, and from bucket 1 it removes one.
-        let source = source(&table, &[item.sides[0], staying(&table, 1, 1).sides[0]]);
+        // It reads bucket 0 first. There the merge adds its copy, which knows less, and from bucket 1
+        // it removes one.
+        let known = forgetful(item.sides[0], 1);
+        let source = source(&table, &[known, staying(&table, 1, 1).sides[0]]);
         look_up_beside(&table, seen, item, move |table| {
             assert_eq!(merge(table, &source, None, 2), ONE_FITTED);
         });
@@ -97,6 +99,25 @@ fn move_beside_a_refused_merge() {
         seen.note_if(mover.join().unwrap(), "moved", "not moved");
         let outcome = merger.join().unwrap();
         assert!(matches!(outcome, Err(MergeRefusal::Full { fitted: 0 | 1, items: 2 })));
+        assert_eq!((table.count::<S>(item), items(&table)), (1, 3), "lost, or not undone");
+    });
+}
+
+/// Catches a refused merge that removes the copy of which a move clears the original.
+#[test]
+fn a_whole_move_beside_a_refused_merge() {
+    check("split_merge_refused_clears", 100, &["moved", "not moved"], |seen| {
+        let table = table(4, 4);
+        let [item, other] = [[1, 0], [3, 2]].map(|starts| item(&table, 0, starts, [0; 2], 0));
+        put(&table, item.sides[1]);
+        // Refused, because there are two copies.
+        [other.sides[1]; 2].iter().for_each(|&side| put(&table, side));
+        // The merge adds its copy where the move goes to. It knows less, so the original goes.
+        let source = source(&table, &[forgetful(item.sides[0], 1), other.sides[0]]);
+        let mover = spawn(&table, move |table| relocate_at(table, item.sides[1], 0, None));
+        let merger = spawn(&table, move |table| merge(table, &source, Some(2), 2));
+        seen.note_if(mover.join().unwrap(), "moved", "not moved");
+        assert_eq!(merger.join().unwrap(), Err(MergeRefusal::TooManyCopies));
         assert_eq!((table.count::<S>(item), items(&table)), (1, 3), "lost, or not undone");
     });
 }

@@ -138,7 +138,7 @@ impl Lookups for SplittingEngine {
         &self,
         len: usize,
         hashes: &mut Hashes<'_>,
-        mut answers: Answers<'_>,
+        answers: Answers<'_>,
     ) -> usize {
         with_growing_layout!(self.layout, L => {
             #[cfg(guira_vectors)]
