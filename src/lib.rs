@@ -37,8 +37,9 @@
 //!
 //! # Conventions
 //!
-//! - **Keys** are borrowed: `&K`, where `K` implements [`Hash`](core::hash::Hash). An integer is
-//!   the same key in every width. [`Hashed`] is a key that is its own hash, in every method.
+//! - **Keys** are borrowed: `&K`, where `K` implements [`Hash`](core::hash::Hash). A
+//!   non-negative integer is the same key in every width up to 64 bits. [`Hashed`] is a key that is
+//!   its own hash, in every method.
 //! - **`insert` adds a copy. `insert_unique` adds only what is absent**, and returns
 //!   [`Insertion::New`] or [`Insertion::Found`]. Whoever got `Ok` from `insert`, or `New`, owns a
 //!   copy, and may remove it once. Nobody else may.

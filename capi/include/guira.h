@@ -168,7 +168,7 @@ typedef enum guira_status {
     GUIRA_ERR_CALLBACK = 16,
     // The bytes are not a snapshot.
     GUIRA_ERR_NOT_A_SNAPSHOT = 17,
-    // A later release made the snapshot.
+    // The snapshot has a format version that this release does not know.
     GUIRA_ERR_UNKNOWN_VERSION = 18,
     // The snapshot is of another type of object.
     GUIRA_ERR_OTHER_TYPE = 19,
@@ -269,12 +269,12 @@ typedef struct guira_info {
     uint64_t slots;
     // Bytes of the object and all that it has allocated.
     uint64_t bytes;
-    // Bytes of the next step of growth: at most a 64th of the memory (or a page). 0 if the object
+    // Bytes of the next step of growth: about a 64th of the memory at most (or a page). 0 if the object
     // cannot grow any further.
     uint64_t next_growth_bytes;
     // Upper bound on the false-positive rate, while there are no more items than `capacity`. With
-    // fewer items the rate is lower, in proportion. After a merge into a growing object, the rates
-    // of both objects add.
+    // fewer items the rate of an object that does not grow is lower, in proportion. After a merge
+    // into a growing object, the rates of both objects add.
     double false_positive_rate;
     // The present generation of an expiring set, otherwise 0.
     uint64_t generation;

@@ -1,7 +1,5 @@
 //! Views: lookups in the bytes of a snapshot.
 
-use core::time::Duration;
-
 use guira_rs::{
     Filter, Hashed, LoadError,
     kind::{Contents, Expiring, Fixed, Growing, Map, Set},

@@ -106,7 +106,7 @@ fn move_beside_a_refused_merge() {
 /// Catches a refused merge that removes the copy of which a move clears the original.
 #[test]
 fn a_whole_move_beside_a_refused_merge() {
-    check("split_merge_refused_clears", 100, &["moved", "not moved"], |seen| {
+    check("split_merge_refused_clears", 62, &["moved", "not moved"], |seen| {
         let table = table(4, 4);
         let [item, other] = [[1, 0], [3, 2]].map(|starts| item(&table, 0, starts, [0; 2], 0));
         put(&table, item.sides[1]);

@@ -19,7 +19,7 @@
 //! In a table with values, the lowest bits of a slot are the value, below the core, and tails are
 //! shorter by as many bits. Functions take the number of these bits if they depend on it.
 
-#![expect(clippy::must_use_candidate, reason = "functions whose result is all that they do")]
+#![allow(clippy::must_use_candidate, reason = "functions whose result is all that they do")]
 
 use super::Lanes;
 

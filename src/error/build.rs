@@ -47,8 +47,8 @@ pub enum BuildError {
     MemoryCapTooLow {
         /// The cap, in bytes.
         max_bytes: usize,
-        /// The lowest cap that is enough. (Filters that grow or whose items expire may need a
-        /// little more, and say so at the next attempt.)
+        /// A fixed set or map needs this many bytes. Another filter needs at least as many, and may
+        /// need several times as many if it is small. Then an attempt with this cap says how many.
         needed: usize,
     },
     /// The false-positive rate is not a number above 0 and below 1.

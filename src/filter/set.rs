@@ -45,7 +45,7 @@ pub type CuckooFilter<S = StableHashBuilder> = Filter<Set, Fixed, S>;
 /// The filter grows with its load. While more of its slots are occupied than it is meant to fill,
 /// about 80 %, inserts *split* buckets: such a bucket becomes two, and what it holds is divided
 /// between them. A thread that has inserted a few dozen items splits as many buckets as these need,
-/// at most 64, and memory is added in steps of at most a 64th of the table, or of a page. So no
+/// at most 64, and memory is added in steps of about a 64th of the table, or of a page. So no
 /// call copies the table, and no lookup waits for a split.
 ///
 /// It starts with room for the [`capacity`](crate::FilterBuilder::capacity) that you name, and in

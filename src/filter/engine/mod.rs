@@ -76,7 +76,7 @@ macro_rules! of_the_table {
         }
 
         #[cfg(feature = "raw")]
-        fn kernel(&self) -> Kernel {
+        fn kernel(&self) -> crate::table::Kernel {
             self.kernel
         }
     };
@@ -121,8 +121,8 @@ use crate::{
     BuildError, InsertError, Layout,
     filter::batch::Outcomes,
     table::{
-        Answers, ClockState, Hashes, Kernel, MAX_LAG, MAX_READING, Merged, Payload, ShardedCounter,
-        Space, Table, Words, split::Shrinking,
+        Answers, ClockState, Hashes, MAX_LAG, MAX_READING, Merged, Payload, ShardedCounter, Space,
+        Table, Words, split::Shrinking,
     },
 };
 pub(super) use expiring::ExpiringEngine;
@@ -172,7 +172,7 @@ pub(crate) trait Content: Payload + Send + Sync + 'static {
     fn contains_one(
         _table: &GrowingTable<Self>,
         _layout: Layout,
-        _kernel: Kernel,
+        _kernel: crate::table::Kernel,
     ) -> Option<ContainsOne> {
         None
     }
@@ -287,7 +287,7 @@ pub(crate) trait Engine: Lookups + Saved + Sized + Send + Sync + 'static {
 
     /// How batches are looked up.
     #[cfg(feature = "raw")]
-    fn kernel(&self) -> Kernel;
+    fn kernel(&self) -> crate::table::Kernel;
 
     /// The bytes of the next growth, unless there will be none.
     fn next_growth(&self) -> Option<usize> {

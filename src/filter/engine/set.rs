@@ -134,13 +134,10 @@ impl Lookups for SplittingEngine {
         self.contains_by_words(mixed)
     }
 
-    fn contains_each(
-        &self,
-        len: usize,
-        hashes: &mut Hashes<'_>,
-        answers: Answers<'_>,
-    ) -> usize {
+    fn contains_each(&self, len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize {
         with_growing_layout!(self.layout, L => {
+            #[cfg(guira_vectors)]
+            let mut answers = answers;
             #[cfg(guira_vectors)]
             if let Some(count) =
                 self.table.contains_by_kernel::<L>(self.kernel, len, hashes, &mut answers)

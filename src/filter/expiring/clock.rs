@@ -211,7 +211,8 @@ impl<G: Growth, S> FilterBuilder<Expiring, G, S> {
         self
     }
 
-    /// Sets how long an item is found at least, in a filter that keeps time itself. Needs `std`.
+    /// Sets how long an item is found at least, in a filter that keeps time itself. Needs `std`. A
+    /// later [`time_to_live`](Self::time_to_live) changes the time, and the filter still keeps it.
     ///
     /// Each write lets time pass: it reads a clock of the system that is never set, and begins the
     /// generations that are due. If no writes come, call [`tick`](Filter::tick) before lookups,

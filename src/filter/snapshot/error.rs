@@ -105,7 +105,7 @@ texts! { LoadError:
     Self::NotASnapshot => "the bytes are not a snapshot of a filter: pass what was saved";
     Self::UnknownVersion(version) =>
         "the snapshot has format version {version}, which this release does not know: load it with \
-        a newer one";
+        the release that made it";
     Self::DamagedHeader => "the snapshot's header is damaged: take another copy of it";
     Self::UnknownKind { contents, growth } =>
         "the snapshot is of a kind of filter (contents {contents}, growth {growth}) that this \
@@ -174,8 +174,8 @@ mod tests {
         }
         says(
             &LoadError::UnknownVersion(7),
-            "the snapshot has format version 7, which this release does not know: load it with a \
-             newer one",
+            "the snapshot has format version 7, which this release does not know: load it with the \
+             release that made it",
         );
         says(
             &LoadError::UnknownKind { contents: 3, growth: 1 },

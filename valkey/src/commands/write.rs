@@ -68,7 +68,7 @@ pub fn replay(call: Call) -> Result<Reply, Error> {
     let item = call.get(2)?;
     let number = |place| {
         let number = call.get(place)?.integer().and_then(|number| u64::try_from(number).ok());
-        number.ok_or(Error::text("CF.REPLAY is for replicas and the AOF"))
+        number.ok_or(Error::text("the numbers of CF.REPLAY are integers from 0 up"))
     };
     let (unique, added) = (number(3)? != 0, number(4)? != 0);
     let permits = Permits { number: number(5)?, max_bytes: number(6)? as usize };

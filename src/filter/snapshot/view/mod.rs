@@ -172,9 +172,9 @@ impl<G: Growth, S: BuildHasher + Clone> View<'_, Expiring, G, S> {
     /// ```
     pub fn in_generation(&self, generation: u64) -> Result<Self, LoadError> {
         let mut header = Header::decode::<Expiring, G>(Header::split(self.bytes)?.0)?;
-        let clock = header.form.clock.as_mut().expect("the clock of a valid header");
-        let generation = generation.max(clock.generation);
-        *clock = clock.looked_at_from(generation);
+        let saved = header.form.clock.map_or(0, |clock| clock.generation);
+        let generation = generation.max(saved);
+        header.form.clock = header.form.clock.map(|clock| clock.looked_at_from(generation));
         let view = Self::new(self.bytes, &header, self.filter.hasher.clone())?;
         Ok(Self { generation, ..view })
     }
