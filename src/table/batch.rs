@@ -230,6 +230,9 @@ impl<P: Payload> FixedTable<P> {
             Answers::Each(all) => self.look_up_singly::<L, VALUES>(hashes, |position, value| {
                 all[position] = value.is_some();
             }),
+            Answers::Mask(mask) => self.look_up_singly::<L, VALUES>(hashes, |position, value| {
+                *mask |= u64::from(value.is_some()) << position;
+            }),
             Answers::Values(all) => self.look_up_singly::<L, VALUES>(hashes, |position, value| {
                 all[position] = value;
             }),
