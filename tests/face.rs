@@ -48,7 +48,7 @@ impl<const HASHES: usize> Key for Liar<HASHES> {
     }
 
     fn as_hashes(_keys: &[Self]) -> Option<&[u64]> {
-        Some(&[7; 5_000][..HASHES])
+        Some(&[7; 1_000][..HASHES])
     }
 }
 
@@ -69,7 +69,7 @@ fn found_of_liars<const HASHES: usize>() -> usize {
 /// `Key` is open to all types, and so is its hidden function.
 #[test]
 fn a_wrong_number_of_hashes_does_no_harm() {
-    assert_eq!([found_of_liars::<0>(), found_of_liars::<99>(), found_of_liars::<5_000>()], [50; 3]);
+    assert_eq!([found_of_liars::<0>(), found_of_liars::<99>(), found_of_liars::<1_000>()], [50; 3]);
 }
 
 #[test]

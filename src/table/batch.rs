@@ -236,9 +236,11 @@ impl<P: Payload> FixedTable<P> {
             Answers::Values(all) => self.look_up_singly::<L, VALUES>(hashes, |position, value| {
                 all[position] = value;
             }),
-            mut answers => self.look_up_singly::<L, VALUES>(hashes, |position, value| {
-                answers.set(position, value);
-            }),
+            mut answers @ Answers::MaskWithValues(..) => {
+                self.look_up_singly::<L, VALUES>(hashes, |position, value| {
+                    answers.set(position, value);
+                })
+            }
         }
     }
 
