@@ -137,7 +137,8 @@ def test_chunks_of_another_version(client):
     client.execute_command("CF.INSERT", "k", "ITEMS", *range(60))
     stream = stream_of(client, "k")
     for at in (8, 48 + 8):
-        for version in (0, 2, 3, 255, 65535):
+        own = int.from_bytes(stream[at : at + 2], "little")
+        for version in {0, 1, 2, 3, 255, 65535} - {own}:
             skewed = stream[:at] + version.to_bytes(2, "little") + stream[at + 2 :]
             with pytest.raises(redis.ResponseError, match="version"):
                 load_chunk(client, repair(skewed))
