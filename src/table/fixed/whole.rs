@@ -6,7 +6,7 @@ use super::{Buckets, Clock, FixedTable, Payload};
 use crate::{
     bucket::BucketLayout,
     sync::{AcqRel, acquire_fence, load_all},
-    table::{ClockState, memory::touched_words},
+    table::{AllStripes, ClockState, memory::touched_words},
 };
 
 /// Number of words whose occupied slots are counted together. They stay in a first-level cache.
@@ -71,6 +71,11 @@ impl<P: Payload> FixedTable<P> {
     pub fn clear<L: BucketLayout>(&self) -> u64 {
         let stripes = self.stripes.lock_all();
         stripes.bump();
+        self.clear_locked::<L>(&stripes)
+    }
+
+    /// The rest of `clear`, once all stripes are held, and their versions bumped.
+    fn clear_locked<L: BucketLayout>(&self, _stripes: &AllStripes) -> u64 {
         let mut block = [0; CENSUS_BLOCK];
         let mut count = 0;
         for words in self.buckets.as_slice().chunks(CENSUS_BLOCK) {
@@ -85,7 +90,6 @@ impl<P: Payload> FixedTable<P> {
             }
             count += L::census(block).occupied;
         }
-        drop(stripes);
         count
     }
 

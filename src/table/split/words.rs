@@ -215,8 +215,8 @@ impl<L: GrowingLayout, P: Payload> Words<GrowingSpace<P>> for L {
         let place = space.growth.place(other, space.hint())?;
         // Acquire: in `follow` it pairs with the Release of a switch, so that the child is there.
         // mutant-ok: models have all memory from the start, and a load to change is the latest
-        let to =
-            space.follow(other, place, |bucket| space.bucket(bucket).load_to_change(Acquire))?;
+        let load = |bucket| space.bucket(bucket).load_to_change(Acquire);
+        let to = space.follow(other, place, load)?;
         Some((to, L::encode(other.code, level(to.word), space.value_bits()) as u32))
     }
 
