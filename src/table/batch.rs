@@ -217,8 +217,10 @@ impl<P: Payload> FixedTable<P> {
         kernel: Kernel,
         len: usize,
         hashes: &mut Hashes<'_>,
-        mut answers: Answers<'_>,
+        answers: Answers<'_>,
     ) -> usize {
+        #[cfg(guira_vectors)]
+        let mut answers = answers;
         #[cfg(guira_vectors)]
         if let Some(count) = self.contains_by_kernel::<L, VALUES>(kernel, len, hashes, &mut answers)
         {
