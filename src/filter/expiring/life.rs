@@ -22,7 +22,8 @@ use crate::{InsertError, table::Generations};
 pub enum Life {
     /// This many generations after the present one, from 1 up to the window.
     Generations(u32),
-    /// At least this time, in a filter with a time to live, which is the longest.
+    /// At least this time, in a filter with a time to live. The longest is as many
+    /// [intervals](crate::Filter::interval) as the window has, less the lag of the clock.
     Time(Duration),
 }
 
