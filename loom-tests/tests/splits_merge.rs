@@ -122,6 +122,25 @@ fn a_whole_move_beside_a_refused_merge() {
     });
 }
 
+/// Catches a refused merge that leaves ghosts counted which it has removed.
+#[test]
+fn ghosts_of_a_refused_merge() {
+    check("split_merge_refused_ghosts", 10_700, EVERY_WAY, |seen| {
+        let (table, source) = (table(4, 8), table(4, 8));
+        let [first, second] = [0, 1].map(|nth| item(&table, 0, [0, 1], [0; 2], nth));
+        // Two items of which nothing is known: their split makes two ghosts, which come last.
+        [first, second].iter().for_each(|item| put(&source, forgetful(item.sides[0], 0)));
+        split(&source);
+        // The second ghost is refused, because there is a copy.
+        let copy = differing(&table, second, 0);
+        put(&table, copy.sides[1]);
+        look_up_beside(&table, seen, copy, move |table| {
+            assert_eq!(merge(table, &source, Some(1), 2), Err(MergeRefusal::TooManyCopies));
+        });
+        assert_eq!((table.count::<S>(copy), items(&table)), (1, 1), "lost, or not undone");
+    });
+}
+
 /// Undoes a merge beside a split and a lookup. The table has a slot of an item; the merged slot
 /// agrees with it, as far as both know, and is of an item that goes another way.
 fn refused_beside_a_split(name: &str, floor: usize, known: [u32; 2]) {
