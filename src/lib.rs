@@ -115,11 +115,12 @@
 //!
 //! [`save`](Filter::save), [`to_bytes`](Filter::to_bytes), and [`clone`](Filter::try_clone) copy a
 //! filter while other threads read and write it. The copy holds every item that was present
-//! throughout the call. A [`Loader`] takes bytes, a reader, a file, or chunks that are pushed to it,
-//! and refuses a damaged snapshot. A [`View`] looks up items in a snapshot without loading it, for
-//! example in a mapped file. [`clear`](Filter::clear) removes all items. Saving needs the feature
-//! `std`. The [snapshot format](docs::snapshots) and the results of the default hasher are the same
-//! in every release and on every platform. [`docs::saving`] is a guide to files and async code.
+//! throughout the call. A [`Loader`] takes bytes, a reader, a file, or chunks that are pushed to
+//! it, and refuses a damaged snapshot. A [`View`] looks up items in a snapshot without loading it,
+//! for example in a mapped file. [`clear`](Filter::clear) removes all items. Saving needs the
+//! feature `std`. The [snapshot format](docs::snapshots) and the results of the default hasher are
+//! the same in every release and on every platform. [`docs::saving`] is a guide to files and async
+//! code.
 //!
 //! # Features
 //!
@@ -176,8 +177,9 @@ mod table;
 
 /// The typed core, for research and for this crate's own models, tests and measurements.
 ///
-/// It is exempt from semantic versioning, and exists only with the feature of its name. Its functions
-/// trust their arguments: those that no table has can make them access memory out of bounds.
+/// It is exempt from semantic versioning, and exists only with the feature of its name. Its
+/// functions trust their arguments: those that no table has can make them access memory out of
+/// bounds.
 #[doc(hidden)]
 #[cfg(feature = "raw")]
 pub mod raw {

@@ -60,8 +60,8 @@ fn lookup_beside_a_refused_merge() {
         {
             put(&table, side);
         }
-        // It reads bucket 0 first. There the merge adds its copy, which knows less, and from bucket 1
-        // it removes one.
+        // It reads bucket 0 first. There the merge adds its copy, which knows less, and from
+        // bucket 1 it removes one.
         let known = forgetful(item.sides[0], 1);
         let source = source(&table, &[known, staying(&table, 1, 1).sides[0]]);
         look_up_beside(&table, seen, item, move |table| {

@@ -16,8 +16,8 @@ impl<C: Contents, G: Growth, S> Filter<C, G, S> {
     /// line for each of up to 64 shards of the counter, and no bucket. In an
     /// [`ExpiringFilter`](crate::ExpiringFilter), items that have expired are not counted, and
     /// there are counters for each generation of the window. In a
-    /// [`GrowingExpiringFilter`](crate::GrowingExpiringFilter), the number is an upper bound: [slots
-    /// that know too little](crate::docs::design#slots-that-know-too-little) count, too.
+    /// [`GrowingExpiringFilter`](crate::GrowingExpiringFilter), the number is an upper bound:
+    /// [slots that know too little](crate::docs::design#slots-that-know-too-little) count, too.
     ///
     /// ```
     /// let filter = guira::CuckooFilter::with_capacity(10);
@@ -97,8 +97,8 @@ impl<C: Contents, G: Growth, S> Filter<C, G, S> {
     /// In a filter that grows the bound rises with each doubling by about three quarters of what it
     /// was at first, because items keep the bits that they were inserted with. It is valid at the
     /// load at which the filter grows. If the filter may not grow and fills up, the rate can be
-    /// higher, and still does not exceed the target, which is that of the builder, or the rate of its
-    /// layout after the last doubling. The bound takes no account of [merges](Filter::merge).
+    /// higher, and still does not exceed the target, which is that of the builder, or the rate of
+    /// its layout after the last doubling. The bound takes no account of [merges](Filter::merge).
     ///
     /// In an [`ExpiringFilter`](crate::ExpiringFilter) it is the probability that a lookup finds an
     /// item that was not inserted within the window. Expired items do not match, so the rate is

@@ -227,7 +227,8 @@ impl<P: Payload> FixedTable<P> {
             return count;
         }
         let _ = (kernel, len);
-        // A loop for each form of answers: a choice for each item takes a fifth of its instructions.
+        // A loop for each form of answers: a choice for each item takes a fifth of its
+        // instructions.
         match answers {
             Answers::Each(all) => self.look_up_singly::<L, VALUES>(hashes, |position, value| {
                 all[position] = value.is_some();

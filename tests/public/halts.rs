@@ -6,8 +6,8 @@
 //! every method is halted, of filters of every kind, and others call public methods: lookups take
 //! no lock and miss nothing, an insert where there is room succeeds, and so do writers that take
 //! other locks than those that the thread may hold (see `writers`). After a panic, no lock is held
-//! and nothing is lost, also when the filter is shrunk. (Nobody can go on beside a call that shrinks
-//! it: that has exclusive access. And no code of users runs there that could panic.)
+//! and nothing is lost, also when the filter is shrunk. (Nobody can go on beside a call that
+//! shrinks it: that has exclusive access. And no code of users runs there that could panic.)
 
 use std::{collections::BTreeSet, ops::Range, sync::Arc};
 

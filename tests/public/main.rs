@@ -1,7 +1,7 @@
 //! Histories of the public methods of filters of every kind, on a few keys beside many others: each
-//! is checked to be linearizable, key by key, and the counts agree at the end. Sets and maps may have
-//! a limit on copies, or be so full that inserts move items. Where items expire, threads also begin
-//! generations, by `advance` or by a clock that only they move.
+//! is checked to be linearizable, key by key, and the counts agree at the end. Sets and maps may
+//! have a limit on copies, or be so full that inserts move items. Where items expire, threads also
+//! begin generations, by `advance` or by a clock that only they move.
 //!
 //! An answer of a batch, and a copy of a filter, is a step for each key: each takes effect on its
 //! own. No two keys are aliases, so that a count tells what was inserted.

@@ -1,5 +1,5 @@
-//! `cargo xtask recorded`: what the last recorded run of the mutants found: executions of models, and
-//! killers of mutants.
+//! `cargo xtask recorded`: what the last recorded run of the mutants found: executions of models,
+//! and killers of mutants.
 //!
 //! The file has a line for each, with tabs between its fields.
 

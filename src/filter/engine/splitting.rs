@@ -219,8 +219,8 @@ impl<P: Content> SplittingEngine<P> {
     }
 }
 
-// The words are those of the table's image. `Grown` has the rest. What is pending, the inserts until
-// the table next checks whether it must grow, follows from the number of items.
+// The words are those of the table's image. `Grown` has the rest. What is pending, the inserts
+// until the table next checks whether it must grow, follows from the number of items.
 #[cfg(feature = "std")]
 for_each_payload! { P:
     impl Saved for SplittingEngine<P> {

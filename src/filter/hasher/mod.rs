@@ -28,9 +28,9 @@ use crate::table::mix;
 ///
 /// The hasher protects against somebody who chooses keys but sees neither the seed nor the result
 /// of any call: every number that a key is combined with is derived from the seed, so such keys
-/// collide no more often than others. [`default`](Self::default) takes a random seed. A filter's own hasher gets a
-/// seed that is derived from the filter's, which is random unless it is set, and stored in
-/// snapshots: keep snapshots as secret as the seed.
+/// collide no more often than others. [`default`](Self::default) takes a random seed. A filter's
+/// own hasher gets a seed that is derived from the filter's, which is random unless it is set, and
+/// stored in snapshots: keep snapshots as secret as the seed.
 ///
 /// It does not protect against somebody who sees results, be it only which inserts fail, or how
 /// long calls take. See [who may see results](crate::docs::limits#who-may-see-results).

@@ -17,11 +17,11 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
     /// `CuckooFilter`: no lock if one of the key's two buckets has an empty slot.
     ///
     /// # Errors
-    /// [`InsertError::ValueTooLarge`] if the value has more than [`value_bits`](crate::Layout::value_bits)
-    /// bits. Otherwise as [`insert`](crate::CuckooFilter#method.insert) in a `CuckooFilter`, where
-    /// all items of a key and its aliases are copies, with whatever values. To insert a key at most
-    /// once, use [`insert_unique`](Self::insert_unique). On an error the map holds the same items
-    /// as before.
+    /// [`InsertError::ValueTooLarge`] if the value has more than
+    /// [`value_bits`](crate::Layout::value_bits) bits. Otherwise as
+    /// [`insert`](crate::CuckooFilter#method.insert) in a `CuckooFilter`, where all items of a key
+    /// and its aliases are copies, with whatever values. To insert a key at most once, use
+    /// [`insert_unique`](Self::insert_unique). On an error the map holds the same items as before.
     ///
     /// ```
     /// let map = guira::CuckooMap::with_capacity(100);

@@ -23,8 +23,8 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
     /// file.)
     /// [`docs::limits`](crate::docs::limits#memory) says how much stack the call takes.
     ///
-    /// - *Temporary files.* Their names are that of the file with `.0.tmp`, `.1.tmp` ... appended. A
-    ///   call that fails removes its own. Remove those that killed processes left behind. A name
+    /// - *Temporary files.* Their names are that of the file with `.0.tmp`, `.1.tmp` ... appended.
+    ///   A call that fails removes its own. Remove those that killed processes left behind. A name
     ///   that the system takes only without the appended part is an error.
     /// - *Saves at the same time* to one path, by threads or by processes, do not disturb each
     ///   other. The file of the last one to finish remains.

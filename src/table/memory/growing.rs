@@ -82,8 +82,8 @@ impl core::panic::UnwindSafe for GrowingBuckets {}
 impl core::panic::RefUnwindSafe for GrowingBuckets {}
 
 impl GrowingBuckets {
-    /// Returns buckets of which `first` are about to be committed, and up to `max` can be. `None` if
-    /// the system refuses the memory.
+    /// Returns buckets of which `first` are about to be committed, and up to `max` can be. `None`
+    /// if the system refuses the memory.
     ///
     /// If they are to be reserved, the addresses of all of them are, if the system can do that and
     /// does not refuse. Otherwise each chunk is a segment from the allocator.

@@ -28,9 +28,9 @@
 //!
 //! # Ghosts
 //!
-//! A ghost expires like any other slot, and a sweep cannot tell it from one. So a ghost counts as an
-//! item. The number of items that follows is an upper bound, but for items that share a slot after a
-//! refresh, which count once.
+//! A ghost expires like any other slot, and a sweep cannot tell it from one. So a ghost counts as
+//! an item. The number of items that follows is an upper bound, but for items that share a slot
+//! after a refresh, which count once.
 
 use super::{GrowingTable, Item, Payload};
 use crate::{

@@ -11,8 +11,8 @@
 //!
 //! # Why a merge can be undone
 //!
-//! An undo removes the slot's *representative*: the item that agrees with it, and whose unknown bits
-//! are zero. The merge added a slot that matches both, this item and the one to which the slot
+//! An undo removes the slot's *representative*: the item that agrees with it, and whose unknown
+//! bits are zero. The merge added a slot that matches both, this item and the one to which the slot
 //! belongs in the other table. So there are two ways to read what the merge did. If it succeeds, it
 //! inserted the items. If it is refused, it inserted the representatives, and removed them again.
 //! In either reading, each of its steps is one of those of which `split/mod.rs` shows that they

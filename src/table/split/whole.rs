@@ -8,8 +8,8 @@
 //! themselves: their turn is in the next round, which begins when this one is complete.
 //!
 //! The rest is as in a table of a fixed size: see "Copies of the table" in `table/mod.rs`. A slot
-//! belongs to an item, or is a ghost. Ghosts come and go under stripes. So whoever holds all stripes
-//! knows their number, and what else is occupied are items.
+//! belongs to an item, or is a ghost. Ghosts come and go under stripes. So whoever holds all
+//! stripes knows their number, and what else is occupied are items.
 
 use core::ops::Range;
 

@@ -1,5 +1,5 @@
-//! The time of each insert into a filter with a time to live, at a rate that fits its capacity: each
-//! write does its part of the sweeps, and some begin generations.
+//! The time of each insert into a filter with a time to live, at a rate that fits its capacity:
+//! each write does its part of the sweeps, and some begin generations.
 
 use std::time::Duration;
 
