@@ -194,7 +194,7 @@ pub mod raw {
         },
         table::{
             Addressing, Aged, Bare, Candidates, Clock, ClockState, FixedSpace, FixedTable,
-            Generations, Kernel, MAX_BUCKETS, MergeRefusal, Merged, Move, Pair, Payload,
+            Generations, Kernel, MAX_BUCKETS, MergeRefusal, Merged, Mixer, Move, Pair, Payload,
             ShardedCounter, Space, SweepState, Table, TimeSource, Valued, Words, mix,
             split::{GrowingSpace, GrowingTable, Grown, Growth, Item, Limits, Place, Side, Size},
         },

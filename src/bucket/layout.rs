@@ -351,12 +351,6 @@ impl Layout {
     }
 }
 
-/// The number of fingerprints beside values of this many bits.
-#[inline]
-pub(crate) const fn fingerprints<L: BucketLayout>(value_bits: u32) -> u32 {
-    (L::MAX_FINGERPRINT >> value_bits) - L::MIN_FINGERPRINT + 1
-}
-
 #[cfg(test)]
 mod tests {
     use super::Layout;

@@ -16,7 +16,7 @@ mod swar;
 
 pub(crate) use dispatch::{with_growing_layout, with_layout, with_set_layout, with_valued_layout};
 pub use layout::Layout;
-pub(crate) use layout::{MAX_VALUE_BITS, fingerprints};
+pub(crate) use layout::MAX_VALUE_BITS;
 pub use leveled::{Code, GrowingLayout, Leveled};
 pub use plain::Plain;
 pub use semi_sorted::SemiSorted;

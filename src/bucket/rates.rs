@@ -1,6 +1,6 @@
 //! The false-positive rates of layouts.
 
-use super::{Layout, fingerprints, with_layout};
+use super::Layout;
 
 impl Layout {
     /// Returns the false-positive rate with every slot occupied. No
@@ -8,14 +8,15 @@ impl Layout {
     /// before it grows, and a higher one with each doubling.
     ///
     /// A lookup of an absent item compares its fingerprint with those in `2 × slots per bucket`
-    /// slots. Each of these is equal to it with probability 1/n, where n is the number of
-    /// fingerprints (Fan et al. 2014, section 5.1): `2^bits - 1`, because zero marks an empty slot,
-    /// or `2^bits - 16` in semi-sorted layouts, where 16 values mark one, or `2^bits` in layouts of
-    /// filters that grow, where the marker's absence marks one.
+    /// slots (Fan et al. 2014, section 5.1). Each of these is equal to it with probability `1 / 2^bits`
+    /// in layouts of filters that grow. In the others some fingerprints mark an empty slot: zero, or
+    /// the first 16 in semi-sorted layouts. An item that would have one of these gets the next
+    /// fingerprint but 0, or but 15, which is therefore twice as frequent as others. So the
+    /// probability is `(1 + 2 / 2^bits) / 2^bits`, or `(1 + 32 / 2^bits) / 2^bits`.
     ///
     /// ```
     /// let rate = guira::Layout::Plain6x10.false_positive_rate();
-    /// assert!((rate - 12.0 / 1_023.0).abs() < 0.000_1);
+    /// assert!((rate - 12.0 / 1_022.0).abs() < 0.000_1);
     /// ```
     #[must_use]
     pub fn false_positive_rate(self) -> f64 {
@@ -35,19 +36,17 @@ impl Layout {
     /// ```
     #[must_use]
     pub fn false_positive_rate_at(self, load_factor: f64) -> f64 {
-        let fingerprints = match self.splitting() {
-            Some(_) => 1 << self.fingerprint_bits(),
-            None => with_layout!(self, L => fingerprints::<L>(self.value_bits())),
+        let values = libm::exp2(f64::from(self.fingerprint_bits()));
+        // Values that mark an empty slot. As many others are twice as frequent.
+        let doubled = match self.splitting() {
+            Some(_) => 0.0,
+            None if self.is_semi_sorted() => 16.0,
+            None => 1.0,
         };
-        self.false_positive_rate_among(fingerprints, load_factor)
-    }
-
-    /// Returns the false-positive rate with this number of different fingerprints.
-    pub(crate) fn false_positive_rate_among(self, fingerprints: u32, load_factor: f64) -> f64 {
-        let values = f64::from(fingerprints);
+        let equal = (1.0 + 2.0 * doubled / values) / values;
         let compared = f64::from(2 * self.slots_per_bucket()) * load_factor;
-        // 1 - (1 - 1/values)^compared, without cancellation.
-        -libm::expm1(compared * libm::log1p(-1.0 / values))
+        // 1 - (1 - equal)^compared, without cancellation.
+        -libm::expm1(compared * libm::log1p(-equal))
     }
 }
 

@@ -7,7 +7,7 @@ use super::{
     batch::Batch,
     kind::{Contents, Growth},
 };
-use crate::table::{Hashes, mix};
+use crate::table::Hashes;
 
 /// What filters take as keys: all types that implement [`Hash`], and [`Hashed`].
 ///
@@ -150,7 +150,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
 impl<C: Contents, G: Growth, S> Filter<C, G, S> {
     #[inline]
     pub(super) fn mix(&self, hash: u64) -> u64 {
-        mix(hash, self.mixing_seed)
+        self.mixer.mix(hash)
     }
 
     /// Calls an operation of the engine with the hashes of a batch.
@@ -160,6 +160,6 @@ impl<C: Contents, G: Growth, S> Filter<C, G, S> {
         batch: Batch<'_, impl Iterator<Item = u64>>,
         operation: impl FnOnce(&mut Hashes<'_>) -> R,
     ) -> R {
-        batch.with(|source| operation(&mut Hashes::new(source, self.mixing_seed)))
+        batch.with(|source| operation(&mut Hashes::new(source, self.mixer)))
     }
 }

@@ -18,7 +18,10 @@ mod set;
 #[cfg(feature = "std")]
 mod snapshot;
 
-use crate::{BuildError, table::ShardedCounter};
+use crate::{
+    BuildError,
+    table::{Mixer, ShardedCounter},
+};
 pub use builder::FilterBuilder;
 pub use contains::Contains;
 use engine::Engine;
@@ -98,7 +101,7 @@ pub struct Filter<C: Contents, G: Growth, S = StableHashBuilder> {
     engine: C::Engine<G>,
     /// The seed that the user gave, or that was drawn. The others are derived from it.
     seed: u64,
-    mixing_seed: u64,
+    mixer: Mixer,
     items: ShardedCounter,
     hasher: S,
 }
@@ -176,7 +179,7 @@ impl<C: Contents, G: Growth, S> Filter<C, G, S> {
     fn from_parts(engine: C::Engine<G>, seed: u64, items: u64, hasher: S) -> Option<Self> {
         let counter = ShardedCounter::new(ShardedCounter::limit_beside(engine.table().stripes()))?;
         counter.add(items as i64);
-        Some(Self { engine, seed, mixing_seed: mixing_seed(seed), items: counter, hasher })
+        Some(Self { engine, seed, mixer: Mixer::new(mixing_seed(seed)), items: counter, hasher })
     }
 
     /// Removes every item, while other threads use the filter.

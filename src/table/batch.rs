@@ -6,7 +6,7 @@
 //! next one. (A window that is filled and then drained leaves the memory idle at each turn: it
 //! takes 1.2 times as long as the bare memory accesses, the rolling window 1.0 times.)
 
-use super::{Aged, Answers, Clock as _, FixedTable, Kernel, KeyProbe, Pair, Payload, mix};
+use super::{Aged, Answers, Clock as _, FixedTable, Kernel, KeyProbe, Mixer, Pair, Payload};
 use crate::{
     bucket::{BucketLayout, Fingerprint},
     sync::Word,
@@ -23,8 +23,7 @@ pub(crate) const WINDOW: usize = if cfg!(any(loom, shuttle)) { 2 } else { 32 };
 /// hashes, so it costs little per item.
 pub struct Hashes<'a> {
     source: Source<'a>,
-    /// The seed with which the filter mixes them.
-    seed: u64,
+    mixer: Mixer,
 }
 
 /// Where hashes come from.
@@ -37,14 +36,14 @@ pub(crate) enum Source<'a> {
 }
 
 impl<'a> Hashes<'a> {
-    pub(crate) fn new(source: Source<'a>, seed: u64) -> Self {
-        Self { source, seed }
+    pub(crate) fn new(source: Source<'a>, mixer: Mixer) -> Self {
+        Self { source, mixer }
     }
 
-    /// The seed with which the filter mixes the hashes.
+    /// The mixer of the filter.
     #[cfg(guira_vectors)]
-    pub(super) fn seed(&self) -> u64 {
-        self.seed
+    pub(super) fn mixer(&self) -> Mixer {
+        self.mixer
     }
 
     /// Returns the hashes of a burst. They are in the block, which is made if it is needed, or in
@@ -111,16 +110,16 @@ pub(crate) fn for_each_prefetched<P: Copy>(
 ) {
     let (mut block, mut window) = ([0; WINDOW], [unset; WINDOW]);
     let (mut first, mut waiting) = (0, 0);
-    let seed = hashes.seed;
+    let mixer = hashes.mixer;
     loop {
         let arrived = hashes.fill(&mut block);
         for (place, &hash) in block[..arrived].iter().enumerate().skip(waiting) {
-            window[place] = prefetch(mix(hash, seed));
+            window[place] = prefetch(mixer.mix(hash));
         }
         for place in 0..waiting {
             let prefetched = window[place];
             if place < arrived {
-                window[place] = prefetch(mix(block[place], seed));
+                window[place] = prefetch(mixer.mix(block[place]));
             }
             operation(first + place, prefetched);
         }
@@ -146,7 +145,7 @@ pub(crate) fn for_each_in_stages<P: Copy>(
     prefetch_more: impl Fn(&P),
     mut operation: impl FnMut(usize, P),
 ) {
-    let (mut block, seed) = ([0; STAGE], hashes.seed);
+    let (mut block, mixer) = ([0; STAGE], hashes.mixer);
     let (mut first, mut second) = (([unset; STAGE], 0), ([unset; STAGE], 0));
     let mut position = 0;
     loop {
@@ -154,7 +153,7 @@ pub(crate) fn for_each_in_stages<P: Copy>(
         let last = second;
         second = first;
         for (item, &hash) in first.0.iter_mut().zip(&block[..arrived]) {
-            *item = prefetch(mix(hash, seed));
+            *item = prefetch(mixer.mix(hash));
         }
         first.1 = arrived;
         second.0[..second.1].iter().for_each(&prefetch_more);
@@ -193,11 +192,11 @@ impl<P: Payload> FixedTable<P> {
         mut operation: impl FnMut(usize, Pair),
     ) {
         if is_cached(self.buckets.as_slice()) {
-            let (mut block, mut first, seed) = ([0; WINDOW], 0, hashes.seed);
+            let (mut block, mut first, mixer) = ([0; WINDOW], 0, hashes.mixer);
             loop {
                 let next = hashes.next(&mut block);
                 for (place, &hash) in next.iter().enumerate() {
-                    operation(first + place, self.addressing.pair::<L>(mix(hash, seed)));
+                    operation(first + place, self.addressing.pair::<L>(mixer.mix(hash)));
                 }
                 first += next.len();
                 if next.is_empty() {
@@ -288,14 +287,14 @@ impl FixedTable<Aged> {
         answers: &mut Answers<'_>,
     ) -> usize {
         let (mut block, mut stamps) = ([0; AGED_ROUND], [None; AGED_ROUND]);
-        let (mut position, mut count, seed) = (0, 0, hashes.seed);
+        let (mut position, mut count, mixer) = (0, 0, hashes.mixer);
         loop {
             let round = hashes.next(&mut block);
             if round.is_empty() {
                 return count;
             }
             let stamps = &mut stamps[..round.len()];
-            let hashes = &mut Hashes::new(Source::Slice(round), seed);
+            let hashes = &mut Hashes::new(Source::Slice(round), mixer);
             let now = self.clock().generation();
             self.look_up_each::<L, true>(kernel, round.len(), hashes, Answers::Values(stamps));
             let unchanged = self.clock().validate(now);
@@ -304,7 +303,7 @@ impl FixedTable<Aged> {
                     None if unchanged => false,
                     Some(stamp) if self.clock().shows(now, stamp.into()) => true,
                     // Another copy may be visible.
-                    _ => self.is_visible::<L>(self.addressing.pair::<L>(mix(hash, seed))),
+                    _ => self.is_visible::<L>(self.addressing.pair::<L>(mixer.mix(hash))),
                 };
                 answers.set(position, found.then_some(0));
                 position += 1;
@@ -316,7 +315,7 @@ impl FixedTable<Aged> {
     /// As [`visible_each`](Self::visible_each), with the seed zero and an answer for each hash.
     #[cfg(loom)]
     pub fn are_visible<L: BucketLayout>(&self, hashes: &[u64], answers: &mut [bool]) {
-        let mut hashes = Hashes::new(Source::Slice(hashes), 0);
+        let mut hashes = Hashes::new(Source::Slice(hashes), Mixer::new(0));
         self.visible_each::<L>(Kernel::Scalar, &mut hashes, &mut Answers::Each(answers));
     }
 }

@@ -18,8 +18,8 @@ pub trait Payload: Copy + core::fmt::Debug {
     /// The probe of tables with this layout.
     fn probe<L: BucketLayout>(&self) -> Self::Probe;
 
-    /// The number of fingerprints.
-    fn fingerprints<L: BucketLayout>(probe: &Self::Probe) -> u32;
+    /// Bits of the low half of a mixed hash that are below a fingerprint without a value.
+    fn key_shift<L: BucketLayout>(probe: &Self::Probe) -> u32;
 
     /// Looks up an item, given its fingerprint without a value, and its buckets.
     ///

@@ -214,7 +214,7 @@ for_each_payload! { P:
             kernel: Kernel,
         ) -> Self {
             let unlimited = max_copies.is_none().then_some(layout);
-            let single = by_layout!(layout, L => table.single_lookup::<L>(kernel));
+            let single = by_layout!(layout, L => table.single_lookup::<L>());
             Self { table, layout, capacity, huge_pages, max_copies, unlimited, kernel, single }
         }
     }

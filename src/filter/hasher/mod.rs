@@ -12,7 +12,7 @@ use rapidhash::v3::{RapidSecrets, rapidhash_v3_inline};
 
 pub(super) use check::hasher_check;
 
-use crate::table::mix;
+use crate::table::{GAMMA, finalize};
 
 /// The default hasher of filters. Its results are the same in every release and, with the
 /// exceptions below, on every platform.
@@ -277,5 +277,5 @@ pub(crate) fn hasher_seed(seed: u64) -> u64 {
 
 /// Derives an independent seed for each stream from one seed (`SplitMix64`, Steele et al. 2014).
 fn derive_seed(seed: u64, stream: u64) -> u64 {
-    mix((stream + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(seed), 0)
+    finalize((stream + 1).wrapping_mul(GAMMA).wrapping_add(seed))
 }

@@ -7,10 +7,13 @@ use super::{
     Layouts,
     doublings::{bits_per_item, doublings, full_rate, ghosts_per_item},
 };
-use crate::{BuildError, Layout, table::MAX_BUCKETS};
+use crate::{BuildError, Layout};
 
 /// Most doublings of a table, because a bucket counts its splits in 4 bits.
 pub(crate) const MAX_DOUBLINGS: u32 = 15;
+
+/// Most buckets of a table, because an item names its buckets in 32 bits.
+const MAX_BUCKETS: u64 = 1 << 32;
 
 /// Fewest buckets of the first size. Fewer are filled unevenly, so that searches in them fail.
 /// Under shuttle, tests grow filters by a few inserts.

@@ -37,8 +37,8 @@ impl Payload for Aged {
     }
 
     #[inline]
-    fn fingerprints<L: BucketLayout>(probe: &KeyProbe) -> u32 {
-        probe.count()
+    fn key_shift<L: BucketLayout>(probe: &KeyProbe) -> u32 {
+        probe.key_shift()
     }
 
     #[expect(clippy::inline_always, reason = "so that it gets the features of its caller")]

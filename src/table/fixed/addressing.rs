@@ -9,13 +9,13 @@ use super::{
 };
 use crate::{
     InsertError,
-    bucket::{BucketLayout, Fingerprint, Lanes, fingerprints},
+    bucket::{BucketLayout, Fingerprint, Lanes},
     sync::{Acquire, Relaxed, Word},
-    table::{Hashes, mix::SCATTER},
+    table::{Hashes, mix::REFLECTION},
 };
 
-/// Largest number of buckets of a table: 2^32, which take 32 GiB.
-pub const MAX_BUCKETS: u64 = 1 << 32;
+/// Largest number of buckets of a table of a fixed size. They take 32 GiB.
+pub const MAX_BUCKETS: u64 = (1 << 32) - 1;
 
 /// A fingerprint and the two buckets that may hold it.
 ///
@@ -56,7 +56,7 @@ impl<P: Payload> Addressing<P> {
     /// If `buckets` is not in `1 ..= MAX_BUCKETS`.
     #[must_use]
     pub fn new(buckets: u64, payload: P) -> Self {
-        assert!((1..=MAX_BUCKETS).contains(&buckets), "1 to 2^32 buckets, not {buckets}");
+        assert!((1..=MAX_BUCKETS).contains(&buckets), "1 to 2^32 - 1 buckets, not {buckets}");
         Self { buckets, payload }
     }
 
@@ -82,18 +82,19 @@ impl<P: Payload> Addressing<P> {
     #[must_use]
     pub fn pair<L: BucketLayout>(&self, mixed: u64) -> Pair {
         let value_bits = self.payload.value_bits();
-        let count = fingerprints::<L>(value_bits);
-        let (key, buckets) = self.key_and_buckets((L::MIN_FINGERPRINT, count.into()), mixed);
+        let (key, buckets) = self.key_and_buckets::<L>(key_shift::<L>(value_bits), mixed);
         Pair { fingerprint: Fingerprint::new(key << value_bits), buckets }
     }
 
-    /// As [`pair`](Self::pair), given the smallest fingerprint and the number of fingerprints, with
-    /// the fingerprint without the bits of a value.
+    /// As [`pair`](Self::pair), given the [shift](key_shift), with the fingerprint without the bits
+    /// of a value.
     #[inline]
-    pub(crate) fn key_and_buckets(&self, (min, count): (u32, u64), mixed: u64) -> (u32, [u32; 2]) {
-        let key = min + reduce(mixed as u32, count);
-        let bucket = reduce((mixed >> 32) as u32, self.buckets);
-        (key, [bucket, self.alternate(Fingerprint::new(key), bucket)])
+    pub(crate) fn key_and_buckets<L: BucketLayout>(
+        &self,
+        shift: u32,
+        mixed: u64,
+    ) -> (u32, [u32; 2]) {
+        locate::<L>(shift, self.buckets, mixed)
     }
 
     /// The alternate bucket of a fingerprint that is stored in `bucket`.
@@ -104,14 +105,7 @@ impl<P: Payload> Addressing<P> {
     #[inline]
     #[must_use]
     pub fn alt_bucket(&self, fingerprint: Fingerprint, bucket: u32) -> u32 {
-        self.alternate(self.stripe_fingerprint(fingerprint), bucket)
-    }
-
-    /// The alternate bucket, given the fingerprint without the bits of a value.
-    #[inline]
-    fn alternate(&self, key: Fingerprint, bucket: u32) -> u32 {
-        let t = reduce(scatter(key), self.buckets);
-        reflect(bucket, t, self.buckets)
+        alternate(self.stripe_fingerprint(fingerprint).get(), bucket, self.buckets)
     }
 
     /// The fingerprint that selects the stripe: the one without the bits of a value.
@@ -120,6 +114,66 @@ impl<P: Payload> Addressing<P> {
     pub fn stripe_fingerprint(&self, fingerprint: Fingerprint) -> Fingerprint {
         Fingerprint::new(fingerprint.get() >> self.payload.value_bits())
     }
+}
+
+/// The number of bits of the low half of a mixed hash that are below a fingerprint, without those
+/// of a value.
+#[inline]
+pub(in crate::table) const fn key_shift<L: BucketLayout>(value_bits: u32) -> u32 {
+    u32::BITS + value_bits - L::BITS
+}
+
+/// The fingerprint without the bits of a value, and both buckets.
+///
+/// The fingerprints below the smallest one, zero in plain layouts, are replaced by the first ones
+/// from it on, which are therefore twice as frequent as the others.
+#[cfg(any(test, not(guira_vectors)))]
+#[inline]
+fn locate_by_words<L: BucketLayout>(shift: u32, buckets: u64, mixed: u64) -> (u32, [u32; 2]) {
+    let bits = mixed as u32 >> shift;
+    let key = bits + if bits < L::MIN_FINGERPRINT { L::MIN_FINGERPRINT } else { 0 };
+    let first = reduce((mixed >> 32) as u32, buckets);
+    (key, [first, alternate(key, first, buckets)])
+}
+#[cfg(not(guira_vectors))]
+use locate_by_words as locate;
+
+/// As `locate_by_words`, in registers of SSE2. The processor overlaps single operations only as far
+/// as it has integer registers for what they compute, and it has more of these.
+#[cfg(guira_vectors)]
+#[inline]
+fn locate<L: BucketLayout>(shift: u32, buckets: u64, mixed: u64) -> (u32, [u32; 2]) {
+    use core::arch::x86_64::{
+        _mm_add_epi64, _mm_and_si128, _mm_cmpgt_epi32, _mm_cvtsi32_si128, _mm_cvtsi64_si128,
+        _mm_cvtsi128_si32, _mm_mul_epu32, _mm_shuffle_epi32, _mm_slli_epi32, _mm_srl_epi32,
+        _mm_srli_epi64, _mm_sub_epi32, _mm_sub_epi64, _mm_xor_si128,
+    };
+    // SAFETY: the target has SSE2.
+    unsafe {
+        let number = |x: u32| _mm_cvtsi32_si128(x as i32);
+        let reduce = |bits, n| _mm_srli_epi64::<32>(_mm_mul_epu32(bits, n));
+        let (mixed, buckets) = (_mm_cvtsi64_si128(mixed as i64), number(buckets as u32));
+        let bits = _mm_srl_epi32(mixed, number(shift));
+        // All ones, which is -1, where the bits are less than the smallest fingerprint.
+        let is_less = _mm_cmpgt_epi32(number(L::MIN_FINGERPRINT), bits);
+        let raise = if L::MIN_FINGERPRINT == 1 { is_less } else { _mm_slli_epi32::<4>(is_less) };
+        let key = _mm_sub_epi32(bits, raise);
+        let first = reduce(_mm_srli_epi64::<32>(mixed), buckets);
+        let [by, flips] = REFLECTION.map(number);
+        let t = reduce(_mm_xor_si128(_mm_mul_epu32(key, by), flips), buckets);
+        let second = _mm_sub_epi64(t, first);
+        // The upper half of a negative difference has ones only.
+        let wrap = _mm_and_si128(_mm_shuffle_epi32::<0b1111_0101>(second), buckets);
+        let second = _mm_add_epi64(second, wrap);
+        let low = |x| _mm_cvtsi128_si32(x) as u32;
+        (low(key), [low(first), low(second)])
+    }
+}
+
+/// The alternate bucket, given the fingerprint without the bits of a value.
+#[inline]
+fn alternate(key: u32, bucket: u32, buckets: u64) -> u32 {
+    reflect(bucket, reduce(scatter(key), buckets), buckets)
 }
 
 /// Maps 32 uniform bits evenly onto `0 .. n`, for `n` up to 2^32 (Lemire's multiply-shift).
@@ -131,20 +185,20 @@ fn reduce(bits: u32, n: u64) -> u32 {
 /// The reflection `t - bucket` modulo `n`, its own inverse.
 #[inline]
 fn reflect(bucket: u32, t: u32, n: u64) -> u32 {
-    let (bucket, t) = (u64::from(bucket), u64::from(t));
-    let wrap = if bucket > t { n } else { 0 };
-    (t + wrap - bucket) as u32
+    let (difference, wraps) = t.overflowing_sub(bucket);
+    difference.wrapping_add(if wraps { n as u32 } else { 0 })
 }
 
-/// Spreads fingerprints over 32 bits by two multiplications and a shift.
+/// Spreads fingerprints over 32 bits.
 ///
 /// The function must not be linear. With `t` a multiple of the fingerprint, which has f bits, an
 /// eviction path of length d would reach only about d × 2^f buckets, and tables with short
-/// fingerprints would fill badly.
+/// fingerprints would fill badly. Every second bit is flipped, which adds its value or subtracts
+/// it, so that no sum of two results is the result of a sum.
 #[inline]
-fn scatter(fingerprint: Fingerprint) -> u32 {
-    let x = fingerprint.get().wrapping_mul(SCATTER[0]);
-    (x ^ (x >> 15)).wrapping_mul(SCATTER[1])
+fn scatter(key: u32) -> u32 {
+    let [by, flips] = REFLECTION;
+    key.wrapping_mul(by) ^ flips
 }
 
 impl<P: Payload> Space for FixedSpace<P> {
@@ -365,5 +419,35 @@ impl<L: BucketLayout, P: Payload> Words<FixedSpace<P>> for L {
     #[inline]
     fn sweep_bucket(table: &FixedTable<P>, now: u64, bucket: u32, _end: u64) {
         table.sweep_one::<L>(now, bucket);
+    }
+}
+
+#[cfg(all(test, guira_vectors))]
+mod tests {
+    use super::{MAX_BUCKETS, key_shift, locate, locate_by_words};
+    use crate::{
+        bucket::{BucketLayout, Plain, SemiSorted},
+        table::finalize,
+    };
+
+    fn agree<L: BucketLayout>(value_bits: u32) {
+        let shift = key_shift::<L>(value_bits);
+        for buckets in [1, 2, 3, 1_000, 4_096, 12_289, 1 << 31, (1 << 31) + 1, MAX_BUCKETS] {
+            let some = (0..2_000).map(finalize);
+            for mixed in some.chain([0, 1, u64::MAX, u32::MAX.into(), !0 << 32]) {
+                let [by_vectors, by_words] =
+                    [locate::<L>, locate_by_words::<L>].map(|f| f(shift, buckets, mixed));
+                assert_eq!(by_vectors, by_words, "{mixed} in {buckets}");
+            }
+        }
+    }
+
+    #[test]
+    fn vectors_locate_as_words_do() {
+        agree::<Plain<8, 8>>(0);
+        agree::<Plain<4, 16>>(4);
+        agree::<Plain<2, 32>>(0);
+        agree::<SemiSorted<6, 12>>(0);
+        agree::<SemiSorted<3, 22>>(0);
     }
 }

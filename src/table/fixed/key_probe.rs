@@ -1,13 +1,13 @@
 //! Key probes: how a lookup by key finds a value in both words.
 
-use super::Fastest;
-use crate::bucket::{BucketLayout, fingerprints};
+use super::{Fastest, addressing::key_shift};
+use crate::bucket::BucketLayout;
 
 /// What a lookup by key needs of the bits of a value. A filter keeps it at hand.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyProbe {
-    /// The number of fingerprints.
-    count: u32,
+    /// Bits of the low half of a mixed hash that are below a key.
+    key_shift: u32,
     /// The lowest bit of the key in every slot.
     ones: u64,
     /// The second operand of the test for equal keys, in each word. For vector code with four slots
@@ -31,17 +31,17 @@ impl KeyProbe {
         let value_mask = (1 << value_bits) - 1;
         let keys = !L::LANES.broadcast(value_mask);
         Self {
-            count: fingerprints::<L>(value_bits),
+            key_shift: key_shift::<L>(value_bits),
             ones,
             operand: both(if is_4x16::<L>() { keys } else { ones.wrapping_neg() }),
             value_mask,
         }
     }
 
-    /// The number of fingerprints.
+    /// Bits of the low half of a mixed hash that are below a key.
     #[inline]
-    pub(in crate::table) fn count(&self) -> u32 {
-        self.count
+    pub(in crate::table) fn key_shift(&self) -> u32 {
+        self.key_shift
     }
 
     /// A word with the key in every slot, and the value zero.

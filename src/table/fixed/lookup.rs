@@ -1,11 +1,10 @@
 //! The fastest lookups: one function for each layout, and how both words are loaded and compared at
 //! once.
 
-use super::{Bare, FixedTable, Pair, Payload, Stripe};
+use super::{Bare, FixedTable, Pair, Payload, Stripe, addressing::key_shift};
 use crate::{
-    bucket::{BucketLayout, Fingerprint, fingerprints},
+    bucket::{BucketLayout, Fingerprint},
     sync::{Acquire, Word},
-    table::Kernel,
 };
 
 /// Looks up one mixed hash. A filter keeps one for its layout.
@@ -37,27 +36,14 @@ impl<P: Payload> SingleLookup<P> {
 }
 
 impl<P: Payload> FixedTable<P> {
-    /// Returns the single lookup of tables with this layout and number of buckets, by the
-    /// instructions of a kernel, which must be available.
-    pub(crate) fn single_lookup<L: BucketLayout>(&self, kernel: Kernel) -> SingleLookup<P> {
+    /// Returns the single lookup of tables with this layout and number of buckets.
+    pub(crate) fn single_lookup<L: BucketLayout>(&self) -> SingleLookup<P> {
         let probe = self.addressing.payload().probe::<L>();
-        #[cfg(guira_vectors)]
-        if kernel != Kernel::Scalar
-            && !self.is_cached()
-            && u32::try_from(self.addressing.buckets()).is_ok()
-        {
-            // In memory, the number of lookups that overlap is limited by the integer registers
-            // that they need. In a cache, the way from vector registers to addresses takes longer
-            // than it saves.
-            return SingleLookup { function: crate::table::kernels::look_up_one::<L, P>, probe };
-        }
-        let _ = kernel;
         SingleLookup { function: Self::look_up_one::<L>, probe }
     }
 
     fn look_up_one<L: BucketLayout>(&self, probe: &P::Probe, mixed: u64) -> P::Answer {
-        let fingerprints = (L::MIN_FINGERPRINT, P::fingerprints::<L>(probe).into());
-        let (key, buckets) = self.addressing.key_and_buckets(fingerprints, mixed);
+        let (key, buckets) = self.addressing.key_and_buckets::<L>(P::key_shift::<L>(probe), mixed);
         // SAFETY: this table's addressing has returned them.
         unsafe { P::look_up::<L>(self, probe, key, buckets) }
     }
@@ -71,8 +57,8 @@ impl Payload for Bare {
     fn probe<L: BucketLayout>(&self) {}
 
     #[inline]
-    fn fingerprints<L: BucketLayout>(_probe: &()) -> u32 {
-        fingerprints::<L>(0)
+    fn key_shift<L: BucketLayout>(_probe: &()) -> u32 {
+        key_shift::<L>(0)
     }
 
     #[expect(clippy::inline_always, reason = "so that it gets the features of its caller")]
@@ -83,9 +69,8 @@ impl Payload for Bare {
         key: u32,
         buckets: [u32; 2],
     ) -> bool {
-        let pair = Pair { fingerprint: Fingerprint::new(key), buckets };
         // SAFETY: the caller promises it.
-        unsafe { table.contains_unchecked::<L>(pair) }
+        unsafe { table.contains_key::<L>(key, buckets) }
     }
 
     fn clock(&self, _stripes: usize, _grows: Option<u64>) -> Option<()> {
@@ -107,76 +92,45 @@ impl<P: Payload> FixedTable<P> {
     #[inline]
     #[must_use]
     pub fn contains<L: BucketLayout>(&self, pair: Pair) -> bool {
+        let key = pair.fingerprint.get() >> self.addressing.payload().value_bits();
         self.check(pair.buckets);
         // SAFETY: checked.
-        unsafe { self.contains_unchecked::<L>(pair) }
+        unsafe { self.contains_key::<L>(key, pair.buckets) }
     }
 
-    /// As [`contains`](Self::contains).
+    /// As [`contains`](Self::contains), for a fingerprint without the bits of a value.
     ///
     /// # Safety
     /// As for [`read_in`](Self::read_in).
     #[inline]
-    pub(in crate::table) unsafe fn contains_unchecked<L: BucketLayout>(&self, pair: Pair) -> bool {
+    unsafe fn contains_key<L: BucketLayout>(&self, key: u32, buckets: [u32; 2]) -> bool {
+        let [first, second] = buckets;
+        let stripe = self.stripes.of(Fingerprint::new(key));
         // SAFETY: the caller promises it.
-        unsafe {
-            // A semi-sorted word whose high part matches is probed fully, in general registers.
-            if L::BITS_BELOW == 0 {
-                self.contains_as::<L, Fastest>(pair)
-            } else {
-                self.contains_as::<L, [u64; 2]>(pair)
-            }
-        }
-    }
-
-    /// [`contains`](Self::contains), given the form in which the words are compared.
-    ///
-    /// # Safety
-    /// As for [`read_in`](Self::read_in).
-    #[inline]
-    unsafe fn contains_as<L: BucketLayout, W: BothWords>(&self, pair: Pair) -> bool {
-        let Pair { fingerprint, buckets: [first, second] } = pair;
-        let stripe = self.stripe_of(fingerprint);
-        // SAFETY: the caller promises it.
-        let (words, unchanged) = unsafe { self.read_in::<W>(stripe, [first, second]) };
-        let value_bits = self.addressing.payload().value_bits();
-        let (found, certain) = words.quick_probe::<L>(fingerprint, value_bits);
-        // In plain layouts this branch is almost always taken, for hits and misses alike. In
-        // semi-sorted ones it is taken for most misses.
-        if (found | unchanged) & certain {
+        let (words, unchanged) = unsafe { self.read_in::<Fastest>(stripe, buckets) };
+        let found = words.hold::<L>(key, self.addressing.payload().value_bits());
+        // This branch is almost always taken, for hits and misses alike.
+        if found | unchanged {
             return found;
         }
-        let [first_word, second_word] = words.values();
-        self.full_probe::<L>(fingerprint, first, second, first_word, second_word)
+        self.contains_again::<L>(key, first, second)
     }
 
-    /// The rest of `contains`: probes the same words fully, and retries if there is no match.
+    /// The rest of `contains`, after a round that missed while the version changed: more such
+    /// rounds.
     ///
-    /// Each argument is passed in a register. If the pair or the words were passed as a whole, they
-    /// would be written to memory before every quick probe. No register is left for `unchanged`, so
-    /// a quick probe that left the answer open costs one more round if the full probe finds no
-    /// match.
+    /// Each argument is passed in a register. If the pair was passed as a whole, it would be
+    /// written to memory before every first round.
     #[cold]
     #[inline(never)]
-    fn full_probe<L: BucketLayout>(
-        &self,
-        fingerprint: Fingerprint,
-        first: u32,
-        second: u32,
-        first_word: u64,
-        second_word: u64,
-    ) -> bool {
-        let pattern = L::pattern(fingerprint);
-        // A match is a hit, whatever the versions are.
-        let words = [first_word, second_word].without(self.values::<L>());
-        if L::either_contains(words, pattern) {
-            return true;
-        }
+    fn contains_again<L: BucketLayout>(&self, key: u32, first: u32, second: u32) -> bool {
+        let stripe = self.stripes.of(Fingerprint::new(key));
+        self.check([first, second]);
         loop {
             self.counters.lookup_retried();
-            let (words, unchanged) =
-                self.read_as::<[u64; 2]>(Pair { fingerprint, buckets: [first, second] });
-            let found = L::either_contains(words.without(self.values::<L>()), pattern);
+            // SAFETY: checked.
+            let (words, unchanged) = unsafe { self.read_in::<Fastest>(stripe, [first, second]) };
+            let found = words.hold::<L>(key, self.addressing.payload().value_bits());
             if found | unchanged {
                 return found;
             }
@@ -189,17 +143,8 @@ impl<P: Payload> FixedTable<P> {
         assert!((first.max(second) as usize) < self.buckets.as_slice().len(), "no such bucket");
     }
 
-    /// Reads a pair's words, and returns whether the version was unchanged meanwhile. If so, a
-    /// fingerprint that is not in these words is absent.
-    #[inline]
-    pub(super) fn read_as<W: BothWords>(&self, pair: Pair) -> (W, bool) {
-        self.check(pair.buckets);
-        let stripe = self.stripe_of(pair.fingerprint);
-        // SAFETY: checked.
-        unsafe { self.read_in(stripe, pair.buckets) }
-    }
-
-    /// As [`read_as`](Self::read_as), given the stripe.
+    /// Reads both words of an item with this stripe, and returns whether the version was unchanged
+    /// meanwhile. If so, a fingerprint that is not in these words is absent.
     ///
     /// # Safety
     /// Both numbers are those of buckets of this table, as [`Addressing::key_and_buckets`] of its
@@ -235,15 +180,20 @@ pub(crate) trait BothWords: Copy {
     /// Both numbers are less than the number of words.
     unsafe fn load(words: &[Word], buckets: [u32; 2]) -> Self;
 
-    /// Returns the words without these bits.
-    fn without(self, bits: u64) -> Self;
+    /// Returns whether one of them may hold a fingerprint, given without the bits of a value. In
+    /// plain layouts it does so. In semi-sorted ones, a high part is equal.
+    fn may_hold<L: BucketLayout>(self, key: u32, value_bits: u32) -> bool;
 
-    /// Compares them with a fingerprint, with any value: see [`BucketLayout::quick_probe`].
-    fn quick_probe<L: BucketLayout>(
-        self,
-        fingerprint: Fingerprint,
-        value_bits: u32,
-    ) -> (bool, bool);
+    /// Returns whether one of them holds a fingerprint, given without the bits of a value.
+    #[inline]
+    fn hold<L: BucketLayout>(self, key: u32, value_bits: u32) -> bool {
+        let may_hold = self.may_hold::<L>(key, value_bits);
+        if L::BITS_BELOW == 0 || !may_hold {
+            return may_hold;
+        }
+        let [first, second] = self.values();
+        hold_semi_sorted::<L>(key, first, second)
+    }
 
     /// Returns the words.
     fn values(self) -> [u64; 2];
@@ -262,24 +212,26 @@ impl BothWords for [u64; 2] {
     }
 
     #[inline]
-    fn without(self, bits: u64) -> Self {
-        self.map(|word| word & !bits)
-    }
-
-    #[inline]
-    fn quick_probe<L: BucketLayout>(
-        self,
-        fingerprint: Fingerprint,
-        value_bits: u32,
-    ) -> (bool, bool) {
-        let words = self.without(L::LANES.broadcast((1 << value_bits) - 1));
-        L::quick_probe(words, L::pattern(fingerprint))
+    fn may_hold<L: BucketLayout>(self, key: u32, value_bits: u32) -> bool {
+        let ones = L::LANES.ones() << value_bits;
+        let pattern = u64::from(key >> L::BITS_BELOW) * ones;
+        // The short zero-lane test. It subtracts at the bit above each value, so a lane borrows if
+        // all its bits above the value are zero.
+        let zeros = self.map(|word| (word ^ pattern).wrapping_sub(ones) & !(word ^ pattern));
+        (zeros[0] | zeros[1]) & L::LANES.highs() != 0
     }
 
     #[inline]
     fn values(self) -> [u64; 2] {
         self
     }
+}
+
+/// Whether one of two words holds a fingerprint whose high part is in one of them. Out of line,
+/// because it needs more registers than lookups without a match should have to save.
+#[inline(never)]
+fn hold_semi_sorted<L: BucketLayout>(key: u32, first: u64, second: u64) -> bool {
+    L::either_contains([first, second], L::pattern(Fingerprint::new(key)))
 }
 
 /// Both words in one register of SSE2. A comparison in general registers
@@ -296,32 +248,30 @@ mod sse2 {
 
     use super::BothWords;
     use crate::{
-        bucket::{BucketLayout, Fingerprint},
+        bucket::BucketLayout,
         sync::{Word, vector::load_both},
     };
 
-    /// Compares words with a fingerprint, with any value. Returns a bit for each byte. With 8 slots
-    /// of 8 bits or 4 of 16, the bits of all bytes of each matching slot are set, and no others.
-    /// With other slots, a match sets the bit of the byte that has the slot's highest bit, and only
-    /// the lowest bit that is set for a word is sure to be right.
+    /// Compares words with a fingerprint, given without the bits of a value. Returns bits of the
+    /// bytes of matching slots, and perhaps of others above the lowest match of a word.
     #[inline]
-    fn matches<L: BucketLayout>(words: __m128i, fingerprint: Fingerprint, value_bits: u32) -> u32 {
-        let lane = fingerprint.get() >> L::BITS_BELOW;
+    fn matches<L: BucketLayout>(words: __m128i, key: u32, value_bits: u32) -> u32 {
+        let lane = key >> L::BITS_BELOW;
         // SAFETY: the target has SSE2.
         let matches = unsafe {
             match L::LANES.width() {
                 (8, 8) => _mm_movemask_epi8(_mm_cmpeq_epi8(words, _mm_set1_epi8(lane as i8))),
                 (4, 16) => {
-                    let x = _mm_xor_si128(words, _mm_set1_epi16(lane as i16));
+                    let x = _mm_xor_si128(words, _mm_set1_epi16((lane << value_bits) as i16));
                     let keys = _mm_srl_epi16(x, _mm_cvtsi32_si128(value_bits as i32));
                     _mm_movemask_epi8(_mm_cmpeq_epi16(keys, _mm_setzero_si128()))
                 }
-                // The short zero-lane test on both words. It subtracts at the bit above each value,
-                // so a lane borrows if all its bits above the value are zero.
+                // The short zero-lane test on both words, as in `[u64; 2]`.
                 _ => {
                     let splat = |word: u64| _mm_set1_epi64x(word as i64);
-                    let x = _mm_xor_si128(words, splat(L::LANES.broadcast(lane)));
-                    let lower = _mm_sub_epi64(x, splat(L::LANES.ones() << value_bits));
+                    let ones = L::LANES.ones() << value_bits;
+                    let x = _mm_xor_si128(words, splat(u64::from(lane) * ones));
+                    let lower = _mm_sub_epi64(x, splat(ones));
                     let zeros = _mm_and_si128(_mm_andnot_si128(x, lower), splat(L::LANES.highs()));
                     0xffff ^ _mm_movemask_epi8(_mm_cmpeq_epi8(zeros, _mm_setzero_si128()))
                 }
@@ -339,19 +289,8 @@ mod sse2 {
         }
 
         #[inline]
-        fn without(self, bits: u64) -> Self {
-            // SAFETY: the target has SSE2.
-            unsafe { _mm_andnot_si128(_mm_set1_epi64x(bits as i64), self) }
-        }
-
-        #[inline]
-        fn quick_probe<L: BucketLayout>(
-            self,
-            fingerprint: Fingerprint,
-            value_bits: u32,
-        ) -> (bool, bool) {
-            let found = matches::<L>(self, fingerprint, value_bits) != 0;
-            (found, L::BITS_BELOW == 0 || !found)
+        fn may_hold<L: BucketLayout>(self, key: u32, value_bits: u32) -> bool {
+            matches::<L>(self, key, value_bits) != 0
         }
 
         #[inline]

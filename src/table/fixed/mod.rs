@@ -9,6 +9,7 @@ mod room;
 mod values;
 mod whole;
 
+pub(in crate::table) use addressing::key_shift;
 pub use addressing::{Addressing, MAX_BUCKETS, Pair};
 pub use key_probe::KeyProbe;
 #[cfg(guira_vectors)]
@@ -122,12 +123,6 @@ impl<P: Payload> FixedTable<P> {
     pub fn size_in_bytes(&self) -> usize {
         let beside = bytes_beside(self.stripes()) + self.clock.size_in_bytes();
         self.buckets.allocated_bytes() + beside
-    }
-
-    /// The stripe of every pair with this fingerprint.
-    #[inline]
-    fn stripe_of(&self, fingerprint: Fingerprint) -> &Stripe {
-        self.stripe_among(&self.stripes, fingerprint)
     }
 }
 

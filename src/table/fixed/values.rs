@@ -81,7 +81,7 @@ impl<P: Payload> FixedTable<P> {
 
     /// The rest of `get`, after a round that missed while the version changed: more such rounds.
     ///
-    /// Each argument is passed in a register, as in `full_probe`.
+    /// Each argument is passed in a register, as in `contains_again`.
     #[cold]
     #[inline(never)]
     fn get_again<L: BucketLayout>(&self, key: u32, first: u32, second: u32) -> Option<u16> {
@@ -155,7 +155,7 @@ impl FixedTable<Aged> {
 
     /// The rest of `is_visible`, if its first round has no answer.
     ///
-    /// Each argument is passed in a register, as in `full_probe`.
+    /// Each argument is passed in a register, as in `contains_again`.
     #[cold]
     #[inline(never)]
     fn is_visible_again<L: BucketLayout>(

@@ -32,6 +32,7 @@ impl InAvx2 for Four {}
 
 impl Vector for Four {
     const LANES: usize = 4;
+    const MULTIPLIES: bool = false;
     type Test = NotBelow;
 
     by_intrinsics! {
@@ -48,6 +49,7 @@ impl Vector for Four {
         subtract_halves(other) _mm256_sub_epi32;
         multiply_halves(other) _mm256_mullo_epi32;
         min_halves(other) _mm256_min_epu32;
+        max_halves(other) _mm256_max_epu32;
     }
 
     #[inline(always)]

@@ -27,6 +27,7 @@ impl InAvx512 for Eight {}
 
 impl Vector for Eight {
     const LANES: usize = 8;
+    const MULTIPLIES: bool = true;
     type Test = __mmask16;
 
     by_intrinsics! {
@@ -44,6 +45,7 @@ impl Vector for Eight {
         subtract_halves(other) _mm512_sub_epi32;
         multiply_halves(other) _mm512_mullo_epi32;
         min_halves(other) _mm512_min_epu32;
+        max_halves(other) _mm512_max_epu32;
     }
 
     #[inline(always)]

@@ -3,18 +3,22 @@
 
 use super::{
     FOUND, View, mask,
-    mixing::{mix, scatter},
+    mixing::{VectorMixer, reflection},
     vector::Vector,
     ways::{Lookup, Outcome},
 };
-use crate::bucket::{BucketLayout, Lanes, fingerprints, nibbles};
+use crate::{
+    bucket::{BucketLayout, Lanes, nibbles},
+    table::fixed::key_shift,
+};
 
 /// What a kernel needs of a table of a fixed size.
 pub(super) struct FixedView<'a> {
     view: View<'a>,
-    /// The smallest fingerprint, and the number of fingerprints.
+    /// The smallest fingerprint.
     min_fingerprint: u32,
-    fingerprints: u32,
+    /// Bits of the low half of a mixed hash that are below a fingerprint without a value.
+    key_shift: u32,
     lanes: &'static Lanes,
     value_bits: u32,
     bits_below: u32,
@@ -26,7 +30,7 @@ impl<'a> FixedView<'a> {
         Self {
             view,
             min_fingerprint: L::MIN_FINGERPRINT,
-            fingerprints: fingerprints::<L>(value_bits),
+            key_shift: key_shift::<L>(value_bits),
             lanes: &L::LANES,
             value_bits,
             bits_below: L::BITS_BELOW,
@@ -44,9 +48,10 @@ pub(super) struct Group<V> {
 /// What is the same for all items, in every lane.
 pub(super) struct Fixed<'a, V, const VALUES: bool> {
     table: &'a FixedView<'a>,
-    seed: V,
+    mixer: VectorMixer<V>,
     min_fingerprint: V,
-    fingerprints: V,
+    /// The bits below it.
+    below_min: V,
     buckets: V,
     last_stripe: V,
     /// The lowest bit of each slot's fingerprint, which is above its value.
@@ -63,18 +68,18 @@ unsafe impl<'a, V: Vector, const VALUES: bool> Lookup<'a, V> for Fixed<'a, V, VA
 
     #[inline(always)]
     unsafe fn new(table: &'a FixedView<'a>) -> Self {
-        let FixedView { view, min_fingerprint, fingerprints, lanes, value_bits, .. } = table;
+        let FixedView { view, min_fingerprint, lanes, value_bits, .. } = table;
         // SAFETY: the caller promises that the processor has the instructions.
-        let seed = unsafe { V::splat(view.seed) };
+        let zero = unsafe { V::splat(0) };
         Self {
             table,
-            seed,
-            min_fingerprint: seed.all((*min_fingerprint).into()),
-            fingerprints: seed.all((*fingerprints).into()),
-            buckets: seed.all(view.words.len() as u64),
-            last_stripe: seed.all(view.stripes.len() as u64 - 1),
-            ones: seed.all(lanes.ones() << value_bits),
-            highs: seed.all(lanes.highs()),
+            mixer: VectorMixer::new(zero, view.mixer),
+            min_fingerprint: zero.all((*min_fingerprint).into()),
+            below_min: zero.all((*min_fingerprint - 1).into()),
+            buckets: zero.all(view.words.len() as u64),
+            last_stripe: zero.all(view.stripes.len() as u64 - 1),
+            ones: zero.all(lanes.ones() << value_bits),
+            highs: zero.all(lanes.highs()),
         }
     }
 
@@ -85,10 +90,11 @@ unsafe impl<'a, V: Vector, const VALUES: bool> Lookup<'a, V> for Fixed<'a, V, VA
 
     #[inline(always)]
     fn locate(&self, hashes: &[u64]) -> Group<V> {
-        let mixed = mix(hashes, self.seed);
-        let fingerprints = self.min_fingerprint.add(mixed.reduce(self.fingerprints));
+        let mixed = self.mixer.mix(hashes);
+        let bits = mixed.shift_left(32).shift_right(32 + self.table.key_shift);
+        let fingerprints = bits.and(self.below_min).or(self.min_fingerprint).max_halves(bits);
         let first = mixed.shift_right(32).reduce(self.buckets);
-        let t = scatter(fingerprints).reduce(self.buckets);
+        let t = reflection(fingerprints).reduce(self.buckets);
         // Modulo the number of buckets. All bits of the upper half are set if it wraps.
         let difference = t.subtract(first);
         let second = difference.add(self.buckets.and(difference.upper_halves()));
@@ -123,7 +129,7 @@ unsafe impl<'a, V: Vector, const VALUES: bool> Lookup<'a, V> for Fixed<'a, V, VA
         if self.table.bits_below != 0 && found != 0 {
             found = self.full_probe(group.fingerprints, words);
         }
-        Outcome { found, open: 0, answers: self.seed }
+        Outcome { found, open: 0, answers: self.ones }
     }
 }
 

@@ -12,7 +12,7 @@ use super::{
     Answers, Hashes, Vectors, View, are_copied,
     avx2::Four,
     avx512::Eight,
-    mixing::{mix, scatter},
+    mixing::{VectorMixer, scatter},
     two::Two,
     vector::Vector,
     ways::{Lookup, Outcome},
@@ -72,7 +72,7 @@ pub(super) struct Group<V> {
 /// What is the same for all items, in every lane, and for both sides where it is packed.
 pub(super) struct Growing<'a, V, L> {
     table: &'a GrowingView<'a>,
-    seed: V,
+    mixer: VectorMixer<V>,
     /// Buckets at level 0, packed, and in this round, and those of them that have been split.
     first: V,
     round: V,
@@ -98,18 +98,18 @@ unsafe impl<'a, V: Vector, L: GrowingLayout> Lookup<'a, V> for Growing<'a, V, L>
     unsafe fn new(table: &'a GrowingView<'a>) -> Self {
         let GrowingView { ref view, first, size: Size { level, split } } = *table;
         // SAFETY: the caller promises that the processor has the instructions.
-        let seed = unsafe { V::splat(view.seed) };
-        let both = |x| seed.all(packed(x));
+        let zero = unsafe { V::splat(0) };
+        let both = |x| zero.all(packed(x));
         Self {
             table,
-            seed,
+            mixer: VectorMixer::new(zero, view.mixer),
             first: both(first),
             round: both(first.wrapping_shl(level)),
             split: both(split as u32),
             chosen: both((1 << level) - 1),
             next: both(1 << level),
             levels: [both(level), both(level + 1)],
-            last_stripe: seed.all(view.stripes.len() as u64 - 1),
+            last_stripe: zero.all(view.stripes.len() as u64 - 1),
             layout: PhantomData,
         }
     }
@@ -121,7 +121,7 @@ unsafe impl<'a, V: Vector, L: GrowingLayout> Lookup<'a, V> for Growing<'a, V, L>
 
     #[inline(always)]
     fn locate(&self, hashes: &[u64]) -> Group<V> {
-        let mixed = mix(hashes, self.seed);
+        let mixed = self.mixer.mix(hashes);
         let upper = mixed.upper_halves();
         let core = upper.shift_right_halves(32 - L::CORE);
         // Buckets at level 0, in the upper halves.
@@ -139,13 +139,13 @@ unsafe impl<'a, V: Vector, L: GrowingLayout> Lookup<'a, V> for Growing<'a, V, L>
         let levels = V::choose(split, self.levels[1], self.levels[0]);
         let patterns = if Self::FITS {
             let tails = extensions.shift_each_half(levels, L::CORE);
-            let patterns = tails.and(self.seed.all(packed(Self::TAIL as u32))).or(core);
+            let patterns = tails.and(self.first.all(packed(Self::TAIL as u32))).or(core);
             [lower(patterns), patterns.shift_right(32)]
         } else {
             self.long_patterns(mixed, product, scattered, levels)
         };
         // Below the bucket at level 0 are bits of the other half. The core takes their place.
-        let core_mask = self.seed.all(L::CORE_MASK);
+        let core_mask = self.first.all(L::CORE_MASK);
         let start = product.min_halves(alternate).shift_right(32 - L::CORE);
         let stripes = core_mask.and(core).or(core_mask.and_not(start));
         Group { buckets, levels, patterns, stripes }
@@ -172,7 +172,7 @@ unsafe impl<'a, V: Vector, L: GrowingLayout> Lookup<'a, V> for Growing<'a, V, L>
         let found = marks.and(marks.all(L::LANES.highs())).nonzero();
         let levels = first.beside(second).shift_right_halves(LEVEL_SHIFT - 32);
         let open = levels.different(group.levels);
-        Outcome { found: found & !open, open, answers: self.seed }
+        Outcome { found: found & !open, open, answers: self.first }
     }
 }
 
@@ -192,26 +192,26 @@ impl<V: Vector, L: GrowingLayout> Growing<'_, V, L> {
     #[inline(always)]
     fn extensions(&self, upper: V, product: V, scattered: V) -> V {
         let mask = (1 << Self::UPPER) - 1;
-        let s = scattered.and(self.seed.all(mask << 32));
+        let s = scattered.and(self.first.all(mask << 32));
         if L::LOW_BITS == 0 || !Self::FITS {
             return upper.xor(s);
         }
         // The upper bits of the low half of the product, above the others.
         let low = product.lower_halves().shift_right_halves(L::CORE - L::LOW_BITS);
-        let mask = self.seed.all(packed(mask as u32));
+        let mask = self.first.all(packed(mask as u32));
         mask.and(upper).or(mask.and_not(low)).xor(s)
     }
 
     /// The patterns, if extensions do not fit into a half.
     #[inline(always)]
     fn long_patterns(&self, mixed: V, product: V, scattered: V, levels: V) -> [V; 2] {
-        let mask = self.seed.all((1 << Self::UPPER) - 1);
+        let mask = self.first.all((1 << Self::UPPER) - 1);
         let low = product.shift_left(L::LOW_BITS.saturating_sub(L::CORE));
         let extension = mask.and(mixed.shift_right(32)).or(mask.and_not(low));
         let other = extension.xor(scattered.shift_right(32).and(mask));
         let core = mixed.shift_right(u64::BITS - L::CORE);
         let [level, other_level] = sides(levels);
-        let tail = self.seed.all(Self::TAIL);
+        let tail = self.first.all(Self::TAIL);
         let first = extension.shift_right_each(level).shift_left(L::CORE).and(tail).or(core);
         let second = other.shift_right_each(other_level).shift_left(L::CORE).and(tail).or(core);
         [first, second]
@@ -220,7 +220,7 @@ impl<V: Vector, L: GrowingLayout> Growing<'_, V, L> {
     /// The value of the first slot, in all slots. Bits above the slots may be anything.
     #[inline(always)]
     fn broadcast(&self, x: V) -> V {
-        let low = x.multiply_low(self.seed.all(L::LANES.ones() & u64::from(u32::MAX)));
+        let low = x.multiply_low(self.first.all(L::LANES.ones() & u64::from(u32::MAX)));
         let shift = Self::LOW_SLOTS * L::WIDTH;
         match Self::HIGH_SLOTS {
             0 => low,
@@ -232,7 +232,7 @@ impl<V: Vector, L: GrowingLayout> Growing<'_, V, L> {
     /// Marks by the highest bit of a slot whether any slot of a word matches: see `find`.
     #[inline(always)]
     fn compare(&self, word: V, pattern: V) -> V {
-        let ones = self.seed.all(L::LANES.ones());
+        let ones = self.first.all(L::LANES.ones());
         let pattern = self.broadcast(pattern);
         // A slot without a difference borrows from the lane above. But this slot matches, and one
         // match is enough. (If it is empty, so are all above.)

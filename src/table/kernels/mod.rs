@@ -31,7 +31,6 @@ mod fixed;
 mod growing;
 mod mixing;
 mod neighbours;
-mod place;
 mod single;
 #[cfg(test)]
 mod tests;
@@ -50,14 +49,12 @@ use self::{
 pub(in crate::table) use self::{
     growing::GrowingView,
     neighbours::{has_neighbours, neighbours},
-    place::look_up_one,
 };
 use super::{
     Answers, FixedTable, Hashes, Kernel, MAX_BURST, Payload,
     answers::FOUND,
     batch::{WINDOW, is_cached},
-    mix,
-    mix::{MIXER, SCATTER},
+    mix::{MULTIPLIER, Mixer, REFLECTION, SCATTER},
     stripes::{Stripe, Version},
 };
 use crate::{bucket::BucketLayout, sync::Word};
@@ -73,8 +70,7 @@ const ITEMS_PER_COPY: usize = 4;
 pub(in crate::table) struct View<'a> {
     words: &'a [Word],
     stripes: &'a [Stripe],
-    /// The seed of the mixer.
-    seed: u64,
+    mixer: Mixer,
     /// Whether words are prefetched.
     prefetches: bool,
     /// Looks up one hash. Returns its value, or any number if values are not asked for.
@@ -90,10 +86,10 @@ impl<'a> View<'a> {
     pub(in crate::table) fn new(
         words: &'a [Word],
         stripes: &'a [Stripe],
-        seed: u64,
+        mixer: Mixer,
         lookup: &'a dyn Fn(u64) -> Option<u16>,
     ) -> Self {
-        Self { words, stripes, seed, prefetches: !is_cached(words), lookup }
+        Self { words, stripes, mixer, prefetches: !is_cached(words), lookup }
     }
 
     /// Looks up the hashes whose bits are set, one by one. Returns those that were found, and
@@ -202,12 +198,6 @@ impl Vectors {
     }
 }
 
-/// Returns whether kernels can address this many buckets: they multiply by the number, which must
-/// fit into 32 bits.
-fn is_addressable(words: &[Word]) -> bool {
-    u32::try_from(words.len()).is_ok()
-}
-
 impl<P: Payload> FixedTable<P> {
     /// Looks up the hashes of a batch, of which there are `len`, by a kernel. Returns the number of
     /// items that were found, or `None` if the kernel cannot serve this table. Then no hash was
@@ -221,13 +211,13 @@ impl<P: Payload> FixedTable<P> {
         answers: &mut Answers<'_>,
     ) -> Option<usize> {
         let words = self.buckets.as_slice();
-        let vectors = Vectors::of(kernel).filter(|_| is_addressable(words))?;
-        let seed = hashes.seed();
+        let vectors = Vectors::of(kernel)?;
+        let mixer = hashes.mixer();
         let lookup = |hash| {
-            let pair = self.addressing.pair::<L>(mix(hash, seed));
+            let pair = self.addressing.pair::<L>(mixer.mix(hash));
             self.get_if::<L, VALUES>(&self.key_probe::<L>(), pair)
         };
-        let view = View::new(words, self.stripes.as_slice(), seed, &lookup);
+        let view = View::new(words, self.stripes.as_slice(), mixer, &lookup);
         let table = FixedView::new::<L>(view, self.addressing.payload().value_bits());
         let copied = are_copied(self.stripes.as_slice().len(), len);
         // SAFETY: the builder has checked that the processor has the features of the kernel.

@@ -24,6 +24,7 @@ macro_rules! one_by_one {
 
 impl<V: Vector> Vector for Two<V> {
     const LANES: usize = 2 * V::LANES;
+    const MULTIPLIES: bool = V::MULTIPLIES;
     type Test = [V::Test; 2];
 
     one_by_one! {
@@ -43,6 +44,7 @@ impl<V: Vector> Vector for Two<V> {
         subtract_halves(other);
         multiply_halves(other);
         min_halves(other);
+        max_halves(other);
     }
 
     #[inline(always)]

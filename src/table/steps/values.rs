@@ -101,8 +101,8 @@ impl Payload for Valued {
     }
 
     #[inline]
-    fn fingerprints<L: BucketLayout>(probe: &KeyProbe) -> u32 {
-        probe.count()
+    fn key_shift<L: BucketLayout>(probe: &KeyProbe) -> u32 {
+        probe.key_shift()
     }
 
     #[expect(clippy::inline_always, reason = "so that it gets the features of its caller")]

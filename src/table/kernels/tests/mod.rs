@@ -5,7 +5,6 @@
 mod first_load;
 mod growing;
 mod scene;
-mod single;
 
 use core::{
     cell::{Cell, RefCell},

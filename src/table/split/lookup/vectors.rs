@@ -8,7 +8,6 @@ use crate::{
     table::{
         Answers, Hashes, Kernel,
         kernels::{ContainsOne, GrowingView, Vectors, View, contains_one},
-        mix,
         split::GrowingTable,
     },
 };
@@ -47,12 +46,12 @@ impl GrowingTable {
         answers: &mut Answers<'_>,
     ) -> Option<usize> {
         let (vectors, base) = (Vectors::of(kernel)?, self.buckets.base()?);
-        let (size, seed) = (self.hint(), hashes.seed());
+        let (size, mixer) = (self.hint(), hashes.mixer());
         let buckets = u32::try_from(self.growth.buckets(size)).ok()?;
         // SAFETY: as in `contains_by`. The words are atomic.
         let words = unsafe { slice::from_raw_parts(base.as_ptr(), buckets as usize) };
-        let lookup = |hash| self.contains::<L>(self.growth.item::<L>(mix(hash, seed))).then_some(0);
-        let view = View::new(words, self.stripes.as_slice(), seed, &lookup);
+        let lookup = |hash| self.contains::<L>(self.growth.item::<L>(mixer.mix(hash))).then_some(0);
+        let view = View::new(words, self.stripes.as_slice(), mixer, &lookup);
         let table = GrowingView::new(view, self.growth.first(), size)?;
         // SAFETY: the builder has checked that the processor has the features of the kernel.
         Some(unsafe { vectors.contains_growing::<L>(&table, len, hashes, answers) })

@@ -1,0 +1,288 @@
+//! Screening of the formulas that lead from a key to its fingerprint and its buckets: whether
+//! tables of keys of every shape fill as far as with random ones and have the documented rate of
+//! false positives, with every seed.
+//!
+//! `cargo test --release --test screening -- --ignored --nocapture` screens all shapes in six
+//! layouts of tables of a fixed size and three of tables that grow, with 24 seeds. That takes half
+//! an hour of processor time.
+
+mod shapes;
+mod table;
+
+use std::{
+    sync::atomic::{AtomicUsize, Ordering::Relaxed},
+    thread,
+};
+
+use guira::raw::{
+    Addressing, Bare, BucketLayout, Code, Fingerprint, Growth, GrowingLayout, Leveled, Mixer,
+    Plain, SemiSorted,
+};
+use shapes::{SHAPES, Shape, finalize};
+use table::Table;
+
+/// A stored fingerprint and the bucket that stores it, on one of the two sides of an item.
+pub type Side = (u32, u32);
+
+/// From a seed and keys to mixed hashes.
+type Mix = fn(seed: u64) -> Box<dyn Fn(u64) -> u64>;
+
+/// The formulas from mixed hashes on, for a number of buckets.
+struct Formulas {
+    name: String,
+    buckets: u64,
+    slots: usize,
+    /// The probability that the fingerprints of two items are equal.
+    equal: f64,
+    /// Lookups for each seed.
+    lookups: u64,
+    sides: Box<dyn Fn(u64) -> [Side; 2] + Sync>,
+    /// From one side to the other one.
+    other: Box<dyn Fn(Side) -> Side + Sync>,
+}
+
+/// The library's mixer.
+fn mixer(seed: u64) -> Box<dyn Fn(u64) -> u64> {
+    let mixer = Mixer::new(seed);
+    Box::new(move |key| mixer.mix(key))
+}
+
+/// The library's formulas for tables of a fixed size.
+fn fixed<L: BucketLayout>(buckets: u64, lookups: u64) -> Formulas {
+    let addressing = Addressing::new(buckets, Bare);
+    let values = f64::from(L::MAX_FINGERPRINT) + 1.0;
+    Formulas {
+        name: format!("{}x{}", L::SLOTS, L::BITS),
+        buckets,
+        slots: L::SLOTS as usize,
+        equal: (1.0 + 2.0 * f64::from(L::MIN_FINGERPRINT) / values) / values,
+        lookups,
+        sides: Box::new(move |mixed| {
+            let pair = addressing.pair::<L>(mixed);
+            pair.buckets.map(|bucket| (pair.fingerprint.get(), bucket))
+        }),
+        other: Box::new(move |(value, bucket)| {
+            (value, addressing.alt_bucket(Fingerprint::new(value), bucket))
+        }),
+    }
+}
+
+/// The library's formulas for tables that grow, after this many doublings.
+fn growing<L: GrowingLayout>(first: u64, level: u32, lookups: u64) -> Formulas {
+    let growth = || Growth::new::<L>(first, Bare).expect("a small table");
+    let (forth, back) = (growth(), growth());
+    // A slot that knows as much as it can, with the marker above it.
+    let stored = move |side: guira::raw::Side| {
+        let Code { core, extension } = side.code;
+        let tail = extension >> level & ((1 << L::MAX_TAIL) - 1) | 1 << L::MAX_TAIL;
+        let chosen = (extension & ((1 << level) - 1)) as u32;
+        ((tail << L::CORE | core) as u32, side.start + first as u32 * chosen)
+    };
+    Formulas {
+        name: format!("growing, {} slots, {level}", L::SLOTS),
+        buckets: first << level,
+        slots: L::SLOTS as usize,
+        equal: 0.5_f64.powi((L::CORE + L::MAX_TAIL) as i32),
+        lookups,
+        sides: Box::new(move |mixed| forth.item::<L>(mixed).sides.map(stored)),
+        other: Box::new(move |(slot, bucket)| {
+            let (slot, chosen) = (u64::from(slot), u64::from(bucket) / first);
+            let extension = slot >> L::CORE << level | chosen;
+            let code = Code { core: slot & L::CORE_MASK, extension };
+            let start = (u64::from(bucket) % first) as u32;
+            stored(back.other(guira::raw::Side { start, code }))
+        }),
+    }
+}
+
+/// What the tables of one shape of keys are like.
+struct Outcome {
+    /// Load at the first refusal: the mean of all seeds.
+    load: f64,
+    /// False positives in relation to the expected number.
+    rate: f64,
+    /// By how many standard deviations the number of false positives differs from the expected one.
+    deviation: f64,
+    /// The variance of that number between seeds, in relation to what chance would allow.
+    dispersion: f64,
+    /// By how many standard deviations the number exceeds the expected one with the worst seed.
+    worst: f64,
+    /// The variance of the number of items by first bucket, in relation to what chance would allow:
+    /// the mean of all seeds, and the largest.
+    unevenness: [f64; 2],
+}
+
+impl Outcome {
+    fn new(mix: Mix, formulas: &Formulas, shape: &Shape, seeds: u64) -> Self {
+        let Formulas { buckets, slots, equal, lookups, sides, other, .. } = formulas;
+        let total = buckets * *slots as u64;
+        let mut outcome = Self {
+            load: 0.0,
+            rate: 0.0,
+            deviation: 0.0,
+            dispersion: 0.0,
+            worst: 0.0,
+            unevenness: [0.0; 2],
+        };
+        let (mut positives, mut expected) = (0.0, 0.0);
+        for seed in 0..seeds {
+            let random = finalize(seed + 99);
+            let mix = mix(finalize(seed));
+            let mut table = Table::new(*buckets, *slots);
+            let mut first = vec![0_u32; *buckets as usize];
+            let mut items = 0;
+            while items < total {
+                let sides = sides(mix((shape.key)(items, random)));
+                if !table.insert(sides, other) {
+                    break;
+                }
+                first[sides[0].1 as usize] += 1;
+                items += 1;
+            }
+            let load = items as f64 / total as f64;
+            let found = |key| u32::from(table.contains(sides(mix(key))));
+            let (found, lookups): (u32, u64) = match shape.change {
+                Some(change) => {
+                    ((0..items).map(|i| found(change((shape.key)(i, random)))).sum(), items)
+                }
+                None => {
+                    let later = total..total + lookups;
+                    (later.map(|i| found((shape.key)(i, random))).sum(), *lookups)
+                }
+            };
+            let compared = 2.0 * *slots as f64 * load;
+            let expectation = lookups as f64 * -(compared * (-equal).ln_1p()).exp_m1();
+            let excess = f64::from(found) - expectation;
+            let mean = items as f64 / *buckets as f64;
+            let variance: f64 = first.iter().map(|&n| (f64::from(n) - mean).powi(2)).sum();
+            let unevenness = variance / items as f64;
+
+            outcome.load += load / seeds as f64;
+            outcome.dispersion += excess.powi(2) / expectation / seeds as f64;
+            outcome.worst = outcome.worst.max(excess / expectation.sqrt());
+            outcome.unevenness[0] += unevenness / seeds as f64;
+            outcome.unevenness[1] = outcome.unevenness[1].max(unevenness);
+            positives += f64::from(found);
+            expected += expectation;
+        }
+        outcome.rate = positives / expected;
+        outcome.deviation = (positives - expected) / expected.sqrt();
+        outcome
+    }
+
+    /// Whether chance does not explain it, given the load with random keys.
+    fn is_bad(&self, random_load: f64) -> bool {
+        self.load < random_load - 0.0015
+            || self.deviation.abs() > 4.5 && (self.rate - 1.0).abs() > 0.01
+            || self.dispersion > 2.5
+            || self.worst > 6.0
+            || self.unevenness[0] > 1.1
+            || self.unevenness[1] > 1.3
+    }
+}
+
+impl std::fmt::Display for Outcome {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { load, rate, deviation, dispersion, worst, unevenness: [mean, most] } = self;
+        write!(
+            f,
+            "load {load:.4}, rate {rate:.3} ({deviation:+.1}), by seed: dispersion {dispersion:.2}, \
+             worst {worst:+.1}, buckets {mean:.2}, {most:.2}"
+        )
+    }
+}
+
+/// Screens formulas with these shapes. Prints what is bad, and what random keys are like. Returns
+/// the number of bad cases.
+fn screen(mix: Mix, formulas: &[Formulas], shapes: &[Shape], seeds: u64) -> usize {
+    let bad = AtomicUsize::new(0);
+    for formulas in formulas {
+        let outcome = |shape| Outcome::new(mix, formulas, shape, seeds);
+        let random = outcome(&SHAPES[0]);
+        println!("     {:16} {:28} {random}", formulas.name, SHAPES[0].name);
+        let next = AtomicUsize::new(0);
+        let work = || {
+            while let Some(shape) = shapes.get(next.fetch_add(1, Relaxed)) {
+                let outcome = outcome(shape);
+                if outcome.is_bad(random.load) {
+                    bad.fetch_add(1, Relaxed);
+                    println!("BAD  {:16} {:28} {outcome}", formulas.name, shape.name);
+                }
+            }
+        };
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        thread::scope(|scope| (0..threads).for_each(|_| _ = scope.spawn(work)));
+    }
+    bad.into_inner()
+}
+
+/// As at c9e7dda: the finalizer of `SplitMix64`.
+fn split_mix(seed: u64) -> Box<dyn Fn(u64) -> u64> {
+    Box::new(move |key| finalize(key ^ seed))
+}
+
+fn one_product(seed: u64) -> Box<dyn Fn(u64) -> u64> {
+    let multiplier = finalize(seed) | 1;
+    Box::new(move |key| (key ^ seed).wrapping_mul(multiplier))
+}
+
+fn one_folded_product(seed: u64) -> Box<dyn Fn(u64) -> u64> {
+    let multiplier = finalize(seed) | 1 << 63 | 1;
+    Box::new(move |key| {
+        let product = u128::from(key ^ seed) * u128::from(multiplier);
+        product as u64 ^ (product >> 64) as u64
+    })
+}
+
+/// An alternate bucket that is linear in the fingerprint.
+fn linear<L: BucketLayout>(buckets: u64, lookups: u64) -> Formulas {
+    let addressing = Addressing::new(buckets, Bare);
+    let alternate = move |(value, bucket): Side| {
+        let t = (u64::from(value.wrapping_mul(0x9e37_79b1)) * buckets) >> 32;
+        (value, ((t + buckets - u64::from(bucket)) % buckets) as u32)
+    };
+    Formulas {
+        name: format!("linear {}x{}", L::SLOTS, L::BITS),
+        sides: Box::new(move |mixed| {
+            let pair = addressing.pair::<L>(mixed);
+            let side = (pair.fingerprint.get(), pair.buckets[0]);
+            [side, alternate(side)]
+        }),
+        other: Box::new(alternate),
+        ..fixed::<L>(buckets, lookups)
+    }
+}
+
+fn all(parts: u64) -> Vec<Formulas> {
+    vec![
+        fixed::<Plain<8, 8>>(40_000 / parts, (1 << 18) / parts),
+        fixed::<Plain<6, 10>>(50_021 / parts, (1 << 18) / parts),
+        fixed::<Plain<5, 12>>((1 << 16) / parts, (1 << 19) / parts),
+        fixed::<SemiSorted<6, 12>>(50_021 / parts, (1 << 19) / parts),
+        fixed::<Plain<4, 16>>((1 << 16) / parts, (1 << 21) / parts),
+        fixed::<SemiSorted<3, 22>>(80_000 / parts, (1 << 23) / parts),
+        growing::<Leveled<5, 6>>(50_021 / parts, 0, (1 << 19) / parts),
+        growing::<Leveled<4, 7>>(256 / parts, 8, (1 << 20) / parts),
+        growing::<Leveled<3, 8>>(64 / parts, 10, (1 << 23) / parts),
+    ]
+}
+
+#[test]
+#[ignore = "half an hour of processor time"]
+fn in_full() {
+    assert_eq!(screen(mixer, &all(1), SHAPES, 24), 0);
+}
+
+#[test]
+#[ignore = "x"]
+fn probe() {
+    let p: u64 = std::env::var("PARTS").unwrap().parse().unwrap();
+    let s: u64 = std::env::var("SEEDS").unwrap().parse().unwrap();
+    for (n, m) in [("ours", mixer as Mix), ("split", split_mix), ("one", one_product), ("fold", one_folded_product)] {
+        println!("== {n}");
+        let t = std::time::Instant::now();
+        let bad = screen(m, &all(p), SHAPES, s);
+        println!("== {n}: {bad} bad, {:?}", t.elapsed());
+    }
+    for f in [linear::<Plain<8, 8>>(40_000 / p, 1000), linear::<Plain<6, 10>>(50_021 / p, 1000)] { screen(mixer, &[f], &SHAPES[..1], s); }
+}
