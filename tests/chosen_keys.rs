@@ -284,7 +284,7 @@ fn a_flood_of_chosen_keys_does_no_harm() {
 /// of `docs::limits`.
 #[test]
 fn failures_of_inserts_show_which_keys_collide() {
-    for (capacity, most) in [(250, 30_000), (500, 200_000)] {
+    for (capacity, most) in [(250, 50_000), (500, 250_000)] {
         let builder = CuckooFilter::builder().capacity(capacity).layout(Layout::Plain4x16).seed(1);
         let filter = builder.clone().build().expect("a small filter");
         let (mut calls, mut keys) = (0, Vec::new());

@@ -78,7 +78,7 @@ pub trait BucketLayout: 'static {
     /// The number of fingerprints.
     const FINGERPRINTS: u32 = Self::MAX_FINGERPRINT - Self::MIN_FINGERPRINT + 1;
 
-    /// The lanes of a word that a [quick probe](Self::quick_probe) compares.
+    /// The lanes of a word: of a fingerprint, or of a high part.
     const LANES: Lanes;
     /// Number of the lowest bits of a fingerprint that are not in its lane. If it is not zero, two
     /// different fingerprints can have equal lanes.
@@ -98,16 +98,6 @@ pub trait BucketLayout: 'static {
     fn either_contains(words: [u64; 2], pattern: Self::Pattern) -> bool {
         // No branch between them: it would be mispredicted half of the time.
         Self::contains(words[0], pattern) | Self::contains(words[1], pattern)
-    }
-
-    /// Returns whether at least one of two words may hold the fingerprint, and whether that answer
-    /// is certain. `false` is always certain.
-    ///
-    /// If the answer is not certain, the full probe
-    /// ([`either_contains`](Self::either_contains)) decides.
-    #[inline]
-    fn quick_probe(words: [u64; 2], pattern: Self::Pattern) -> (bool, bool) {
-        (Self::either_contains(words, pattern), true)
     }
 
     /// Counts the copies of the fingerprint in the word, `0 ..= SLOTS`.

@@ -204,15 +204,6 @@ impl<const SLOTS: u32, const BITS: u32> BucketLayout for SemiSorted<SLOTS, BITS>
         Self::contains(likely, pattern) || (in_first && Self::contains(second, pattern))
     }
 
-    /// Compares the high parts alone. A comparison of the nibbles in the same function would need
-    /// more registers, and lookups without a match would pay for saving them.
-    #[inline]
-    fn quick_probe(words: [u64; 2], pattern: Pattern) -> (bool, bool) {
-        let [first, second] = words.map(|word| Self::LANES.zeros_short(word ^ pattern.highs));
-        let may = first | second != 0;
-        (may, !may)
-    }
-
     #[inline]
     fn count(word: u64, pattern: Pattern) -> u32 {
         let mut candidates = Self::LANES.zeros(word ^ pattern.highs);

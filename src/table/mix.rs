@@ -52,6 +52,12 @@ pub fn mix(hash: u64, seed: u64) -> u64 {
     Mixer::new(seed).mix(hash)
 }
 
+/// Mixes further, for tables that grow: all bits of both halves are good.
+#[inline]
+pub(super) fn spread(mixed: u64) -> u64 {
+    mixed ^ (mixed >> 32)
+}
+
 /// The increment of `SplitMix64`: 2^64 divided by the golden ratio.
 pub(crate) const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 

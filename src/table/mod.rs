@@ -269,9 +269,9 @@ pub(crate) use memory::{Buckets, GrowingBuckets, bucket_bytes, try_boxed};
 pub(crate) use memory::{
     LOADED_CHUNK, LoaderMemory, LoaderPosition, TableLoader, advise_huge_pages, swap_if_big_endian,
 };
+pub use mix::Mixer;
 #[cfg(any(test, feature = "raw"))]
 pub use mix::mix;
-pub use mix::Mixer;
 pub(crate) use mix::{GAMMA, finalize};
 pub use payload::{Bare, Payload};
 use prefetch::prefetch;

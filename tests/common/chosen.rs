@@ -1,62 +1,93 @@
-//! Hashes with a chosen mixed value, so that a test can choose their fingerprints and buckets.
+//! Hashes that are near others, so that a test can choose how their fingerprints and buckets
+//! relate. The mixer has no inverse, so they are searched for.
 
-use guira::Layout;
+use std::collections::HashSet;
 
-/// The shifts and multipliers of the filter's mixer: Stafford's variant 13.
-const MIXER: [(u32, u64); 2] = [(30, 0xbf58_476d_1ce4_e5b9), (27, 0x94d0_49bb_1331_11eb)];
-
-/// The hash that a filter of this seed mixes to `mixed`: the inverse of [`guira::raw::mix`].
-pub fn unmix(mixed: u64, seed: u64) -> u64 {
-    let x = unshift(mixed, 31);
-    let step = |x: u64, (shift, by): (u32, u64)| unshift(x.wrapping_mul(inverse(by)), shift);
-    let hash = MIXER.into_iter().rev().fold(x, step) ^ seed;
-    assert_eq!(guira::raw::mix(hash, seed), mixed);
-    hash
-}
-
-/// The hash of another item of a table of so many buckets: its fingerprint and its first bucket are
-/// this much larger, modulo their numbers.
-pub fn neighbour(
-    hash: u64,
-    seed: u64,
-    (fingerprints, more): (u64, i64),
-    (buckets, further): (u64, i64),
-) -> u64 {
-    let mixed = guira::raw::mix(hash, seed);
-    let step = |bits: u32, of: u64, by: i64| {
-        let value = ((u64::from(bits) * of) >> 32) as i64;
-        let value = (value + by).rem_euclid(of as i64) as u64;
-        (value << 32).div_ceil(of)
-    };
-    let low = step(mixed as u32, fingerprints, more);
-    let high = step((mixed >> 32) as u32, buckets, further);
-    unmix(high << 32 | low, seed)
-}
+use guira::{
+    Layout,
+    raw::{GrowingLayout, Leveled, Mixer},
+};
+use rand::{Rng, RngExt};
 
 /// The seed with which a filter of this seed mixes hashes: see `docs::snapshots`.
 pub fn mixing_seed(seed: u64) -> u64 {
-    guira::raw::mix(seed.wrapping_add(0x9e37_79b9_7f4a_7c15), 0)
+    let x = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
+/// The part of 32 bits, of which there are so many.
+fn part(bits: u64, parts: u64) -> u64 {
+    (bits * parts) >> 32
+}
+
+/// Hashes whose fingerprint or first bucket is next to that of a present one, and whose other one
+/// is equal, in a filter of this seed and a fixed size: some, or none if fingerprints are long.
+pub fn near(
+    present: &[u64],
+    seed: u64,
+    (fingerprint_bits, buckets): (u32, u64),
+    rng: &mut impl Rng,
+) -> Vec<u64> {
+    let mixer = Mixer::new(mixing_seed(seed));
+    let place = |hash: u64| {
+        let mixed = mixer.mix(hash);
+        let fingerprint = part(mixed & u64::from(u32::MAX), 1 << fingerprint_bits);
+        (fingerprint as i64, part(mixed >> 32, buckets) as i64)
+    };
+    let beside = |(fingerprint, bucket)| {
+        [(fingerprint, 1), (fingerprint, -1)]
+            .map(|(f, by)| (f, bucket + by))
+            .into_iter()
+            .chain([(fingerprint + 1, bucket), (fingerprint - 1, bucket)])
+    };
+    let places: HashSet<(i64, i64)> =
+        present.iter().flat_map(|&hash| beside(place(hash))).collect();
+    let tries = (0..1 << 18).map(|_| rng.random());
+    tries.filter(|&hash| places.contains(&place(hash))).take(500).collect()
 }
 
 /// The bits of an item's extension that each slot of a filter that grows knows.
 pub fn known_bits(layout: Layout) -> u32 {
-    let core = [8, 8, 7, 6][layout.slots_per_bucket() as usize - 2];
-    layout.fingerprint_bits() - core
+    layout.fingerprint_bits() - core_bits(layout)
 }
 
-/// A hash with other bits of the extension: after those that each slot knows, the first bit is bit
-/// 0. So it is an alias of the given one until the filter of this seed has grown.
-pub fn relative(hash: u64, seed: u64, layout: Layout, bits: u64) -> u64 {
-    let mixed = guira::raw::mix(hash, mixing_seed(seed));
-    unmix(mixed ^ bits << (32 + known_bits(layout)).min(61), mixing_seed(seed))
+fn core_bits(layout: Layout) -> u32 {
+    match layout.slots_per_bucket() {
+        5 => Leveled::<5, 6>::CORE,
+        4 => Leveled::<4, 7>::CORE,
+        3 => Leveled::<3, 8>::CORE,
+        _ => Leveled::<2, 8>::CORE,
+    }
 }
 
-/// The inverse of `x ^ (x >> shift)`.
-fn unshift(value: u64, shift: u32) -> u64 {
-    (0..64 / shift).fold(value, |x, _| value ^ (x >> shift))
-}
-
-/// The inverse of an odd number, modulo 2^64. Each step doubles the bits that are right.
-fn inverse(odd: u64) -> u64 {
-    (0..6).fold(odd, |x, _| x.wrapping_mul(2_u64.wrapping_sub(odd.wrapping_mul(x))))
+/// Two aliases of a hash in a filter of this seed that has not grown, with so many first buckets.
+/// Both differ from it in the first bit of the extension that slots do not know. The second one
+/// also differs in the bit after that. `None` if fewer than one hash in `2^max_bits` is one.
+pub fn relatives(
+    hash: u64,
+    seed: u64,
+    (layout, first): (Layout, u64),
+    max_bits: u32,
+) -> Option<[u64; 2]> {
+    let (core, known) = (core_bits(layout), known_bits(layout));
+    if core + known + first.ilog2() + 2 > max_bits {
+        return None;
+    }
+    let mixer = Mixer::new(mixing_seed(seed));
+    let place = |hash: u64| {
+        let mixed = mixer.mix(hash);
+        let extension = mixed >> 32;
+        let start = part(mixed & u64::from(u32::MAX), first);
+        (mixed >> (64 - core), extension & ((1 << known) - 1), start, extension >> known & 3)
+    };
+    let (core, low, start, bits) = place(hash);
+    let relative = |flips| {
+        let wanted = (core, low, start, bits ^ flips);
+        (0..1 << 29)
+            .map(|n| hash.wrapping_add(n * 0x9e37_79b9))
+            .find(|&other| place(other) == wanted)
+    };
+    Some([relative(1)?, relative(3)?])
 }

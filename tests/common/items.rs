@@ -5,7 +5,7 @@ use std::hash::BuildHasher;
 use rand::{Rng, RngExt};
 
 use super::{
-    chosen::relative,
+    chosen::relatives,
     kind::{Kind, Of},
 };
 
@@ -29,9 +29,9 @@ pub struct Items<T> {
 }
 
 impl<T: Copy + Ord> Items<T> {
-    /// Some keys, a few of which are aliases of others if such are found in so many tries. (Those
-    /// of a filter that grows and hashes nothing are found for certain.) The filter must be empty,
-    /// and is empty again in the end: aliases are what a filter that holds one key answers to.
+    /// Some keys, a few of which are aliases of others if such are found in so many tries. The filter
+    /// must be empty, and is empty again in the end: aliases are what a filter that holds one key
+    /// answers to.
     pub fn draw<K: Kind<Tag = T>, S: BuildHasher>(
         empty: &Of<K, S>,
         (count, tries): (usize, usize),
@@ -47,7 +47,10 @@ impl<T: Copy + Ord> Items<T> {
             let key = keys[first];
             alone(key);
             if K::GROWS && empty.hash_key(&key).0 == key {
-                keys.extend([1, 3].map(|bits| relative(key, seed, empty.layout(), bits)));
+                let first = empty.slots() as u64 / u64::from(empty.layout().slots_per_bucket());
+                keys.extend(
+                    relatives(key, seed, (empty.layout(), first), 18).into_iter().flatten(),
+                );
             }
             let others = (0..tries).map(|_| rng.random::<u64>());
             keys.extend(others.filter(|other| empty.contains(other)).take(2));

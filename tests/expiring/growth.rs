@@ -9,7 +9,7 @@ use rand::RngExt;
 use super::{
     builder,
     common::{
-        chosen::{known_bits, relative},
+        chosen::{known_bits, relatives},
         rng, scaled, shrink,
     },
     layouts,
@@ -149,8 +149,9 @@ fn a_removal_leaves_what_a_refresh_had_a_choice_of() {
                 let builder = builder::<Growing>(1, window).layout(layout).seed(7);
                 let mut filter = builder.build().expect("a small filter");
                 let hash = rng(seed).random();
-                let [old, new, twin] =
-                    [0, 1, 3].map(|bits| Hashed(relative(hash, 7, layout, bits)));
+                let first = filter.slots() as u64 / u64::from(layout.slots_per_bucket());
+                let Some(relatives) = relatives(hash, 7, (layout, first), 24) else { continue };
+                let (old, [new, twin]) = (Hashed(hash), relatives.map(Hashed));
                 let before = filter.insert(&old);
                 // Both buckets are split, or one of them may be.
                 let (most, mut others) = (filter.slots() * (seed as usize % 4 + 5) / 4, rng(1));

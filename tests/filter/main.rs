@@ -113,7 +113,7 @@ fn positives<K: Kind>(hasher: Option<u64>, seed: Option<u64>) -> Vec<u64> {
     };
     let filter = filter.expect("a small filter");
     (0..500).for_each(|key| K::add(&filter, key).expect("half full"));
-    (500..5_000).filter(|key| filter.contains(key)).collect()
+    (500..20_000).filter(|key| filter.contains(key)).collect()
 }
 
 /// Without a seed, each filter draws its own: the false positives differ.

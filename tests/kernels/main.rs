@@ -6,8 +6,7 @@ mod beside;
 mod common;
 
 use common::{
-    Subject, capacity_of_kind,
-    chosen::{self, neighbour},
+    Subject, capacity_of_kind, chosen,
     hashers::{self, Part},
     kind::{Kind, Of},
     rng, scaled, settings,
@@ -205,33 +204,23 @@ fn same_answers<K: Values>(layout: Layout, buckets: usize) {
     }
 }
 
-/// Items of five kinds: present ones, some of them among the latest, arbitrary ones, and in a table
+/// Items of four kinds: present ones, some of them among the latest, arbitrary ones, and in a table
 /// of a fixed size ones whose fingerprint, or whose first bucket, is next to that of a present
 /// item.
 fn some_items<K: Kind>(filter: &Of<K, Part>, present: &[u64]) -> Vec<u64> {
     let layout = filter.layout();
-    let smallest = if layout.is_semi_sorted() { 16 } else { 1 };
-    let fingerprints = (1 << layout.fingerprint_bits()) - smallest;
-    let buckets = buckets::<K>(filter);
     let mut rng = rng(8);
-    let next = |number: usize| {
-        let item = present[rng.random_range(..present.len())];
-        let step = if rng.random() { 1 } else { -1 };
-        let near = |fingerprint, bucket| {
-            neighbour(
-                item,
-                chosen::mixing_seed(SEED),
-                (fingerprints, fingerprint),
-                (buckets, bucket),
-            )
-        };
-        match number % 5 {
-            0 => item,
-            1 => present[present.len() - 1 - rng.random_range(..present.len().min(50))],
-            3 if !K::GROWS => near(step, 0),
-            4 if !K::GROWS => near(0, step),
-            _ => rng.random(),
-        }
+    let near = if K::GROWS {
+        Vec::new()
+    } else {
+        let bits = layout.fingerprint_bits();
+        chosen::near(present, SEED, (bits, buckets::<K>(filter)), &mut rng)
+    };
+    let next = |number: usize| match number % 4 {
+        0 => present[rng.random_range(..present.len())],
+        1 => present[present.len() - 1 - rng.random_range(..present.len().min(50))],
+        2 if !near.is_empty() => near[rng.random_range(..near.len())],
+        _ => rng.random(),
     };
     (0..7_000).map(next).collect()
 }

@@ -74,7 +74,7 @@ fn unshift(x: u64) -> u64 {
 }
 
 /// 2^64 divided by the golden ratio, and its inverse modulo 2^64.
-const GOLDEN: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xf1de_83e1_9937_733d];
+pub const GOLDEN: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xf1de_83e1_9937_733d];
 
 /// Of the name, and the key for each index. Later keys are looked up.
 const fn of(name: &'static str, key: fn(u64, u64) -> u64) -> Shape {

@@ -144,9 +144,9 @@ use locate_by_words as locate;
 #[inline]
 fn locate<L: BucketLayout>(shift: u32, buckets: u64, mixed: u64) -> (u32, [u32; 2]) {
     use core::arch::x86_64::{
-        _mm_add_epi64, _mm_and_si128, _mm_cmpgt_epi32, _mm_cvtsi32_si128, _mm_cvtsi64_si128,
-        _mm_cvtsi128_si32, _mm_mul_epu32, _mm_shuffle_epi32, _mm_slli_epi32, _mm_srl_epi32,
-        _mm_srli_epi64, _mm_sub_epi32, _mm_sub_epi64, _mm_xor_si128,
+        _mm_add_epi64, _mm_and_si128, _mm_cmpeq_epi32, _mm_cmpgt_epi32, _mm_cvtsi32_si128,
+        _mm_cvtsi64_si128, _mm_cvtsi128_si32, _mm_mul_epu32, _mm_setzero_si128, _mm_shuffle_epi32,
+        _mm_slli_epi32, _mm_srl_epi32, _mm_srli_epi64, _mm_sub_epi32, _mm_sub_epi64, _mm_xor_si128,
     };
     // SAFETY: the target has SSE2.
     unsafe {
@@ -155,8 +155,12 @@ fn locate<L: BucketLayout>(shift: u32, buckets: u64, mixed: u64) -> (u32, [u32; 
         let (mixed, buckets) = (_mm_cvtsi64_si128(mixed as i64), number(buckets as u32));
         let bits = _mm_srl_epi32(mixed, number(shift));
         // All ones, which is -1, where the bits are less than the smallest fingerprint.
-        let is_less = _mm_cmpgt_epi32(number(L::MIN_FINGERPRINT), bits);
-        let raise = if L::MIN_FINGERPRINT == 1 { is_less } else { _mm_slli_epi32::<4>(is_less) };
+        let raise = if L::MIN_FINGERPRINT == 1 {
+            _mm_cmpeq_epi32(bits, _mm_setzero_si128())
+        } else {
+            const { assert!(L::MIN_FINGERPRINT == 1 || L::MIN_FINGERPRINT == 16 && L::BITS < 32) };
+            _mm_slli_epi32::<4>(_mm_cmpgt_epi32(number(16), bits))
+        };
         let key = _mm_sub_epi32(bits, raise);
         let first = reduce(_mm_srli_epi64::<32>(mixed), buckets);
         let [by, flips] = REFLECTION.map(number);

@@ -122,6 +122,7 @@ unsafe impl<'a, V: Vector, L: GrowingLayout> Lookup<'a, V> for Growing<'a, V, L>
     #[inline(always)]
     fn locate(&self, hashes: &[u64]) -> Group<V> {
         let mixed = self.mixer.mix(hashes);
+        let mixed = mixed.xor(mixed.shift_right(32));
         let upper = mixed.upper_halves();
         let core = upper.shift_right_halves(32 - L::CORE);
         // Buckets at level 0, in the upper halves.

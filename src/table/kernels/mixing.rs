@@ -34,11 +34,8 @@ impl<V: Vector> VectorMixer<V> {
         let other = x.multiply_low(high).add(middle.and(lower));
         let upper = x_high.multiply_low(high).add(middle.shift_right(32));
         let upper = upper.add(other.shift_right(32));
-        let lowest = if V::MULTIPLIES {
-            x.multiply(low)
-        } else {
-            least.and(lower).or(other.shift_left(32))
-        };
+        let lowest =
+            if V::MULTIPLIES { x.multiply(low) } else { least.and(lower).or(other.shift_left(32)) };
         lowest.xor(upper).multiply(x.all(MULTIPLIER))
     }
 }

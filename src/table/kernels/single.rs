@@ -14,6 +14,7 @@ use crate::{
     },
     table::{
         Stripes,
+        mix::spread,
         split::{Growth, Size},
     },
 };
@@ -118,7 +119,7 @@ unsafe fn in_avx512<L: GrowingLayout>(
     mixed: u64,
 ) -> Option<bool> {
     let splat = |value: u64| _mm_set1_epi64x(value as i64);
-    let round = Constants::<L>::round(level);
+    let (mixed, round) = (spread(mixed), Constants::<L>::round(level));
     let core = mixed >> (u64::BITS - L::CORE);
     // SAFETY: there is an entry for each core.
     let entry = unsafe { *growth.scatter().get_unchecked(core as usize) };
@@ -184,7 +185,7 @@ unsafe fn in_sse2<L: GrowingLayout>(
     Size { level, split }: Size,
     mixed: u64,
 ) -> Option<bool> {
-    let round = Constants::<L>::round(level);
+    let (mixed, round) = (spread(mixed), Constants::<L>::round(level));
     let core = mixed >> (u64::BITS - L::CORE);
     // SAFETY: there is an entry for each core.
     let entry = unsafe { *growth.scatter().get_unchecked(core as usize) };

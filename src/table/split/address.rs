@@ -17,7 +17,11 @@ use alloc::boxed::Box;
 
 use crate::{
     bucket::{Code, GrowingLayout},
-    table::{Bare, Payload, mix::SCATTER, try_boxed},
+    table::{
+        Bare, Payload,
+        mix::{SCATTER, spread},
+        try_boxed,
+    },
 };
 
 /// One side of an item, or of what a slot knows of one.
@@ -157,6 +161,7 @@ impl<P: Payload> Growth<P> {
     #[inline]
     #[must_use]
     pub fn item<L: GrowingLayout>(&self, mixed: u64) -> Item {
+        let mixed = spread(mixed);
         let core = mixed >> (u64::BITS - L::CORE) << self.value_bits();
         let product = (mixed & u64::from(u32::MAX)) * self.first;
         let start = (product >> 32) as u32;

@@ -145,9 +145,10 @@ impl Grown {
     ) -> Found {
         let (first, stripes) = (self.growth.first(), self.stripes.as_slice());
         let lookup = |hash| lookup(hash).then_some(0);
-        let view = View { prefetches, ..View::new(&self.words, stripes, SEED, &lookup) };
+        let view =
+            View { prefetches, ..View::new(&self.words, stripes, Mixer::new(SEED), &lookup) };
         let view = GrowingView::new(view, first, self.size).expect("a number of 32 bits");
-        let mut source = Hashes::new(Source::Slice(hashes), SEED);
+        let mut source = Hashes::new(Source::Slice(hashes), Mixer::new(SEED));
         let mut found = vec![false; hashes.len()];
         let mut answers = Answers::Each(&mut found);
         let (source, answers) = (&mut source, &mut answers);

@@ -16,7 +16,7 @@ use core::{
 use std::time::Instant;
 
 use super::*;
-use crate::bucket::Plain;
+use crate::{bucket::Plain, table::mix};
 use scene::{Found, Scene};
 
 type L = Plain<4, 16>;

@@ -77,7 +77,7 @@ impl Scene {
         lookup: &dyn Fn(u64) -> bool,
     ) -> Found {
         let lookup = |hash| lookup(hash).then_some(self.value(hash));
-        let view = View::new(&self.words, self.stripes.as_slice(), SEED, &lookup);
+        let view = View::new(&self.words, self.stripes.as_slice(), Mixer::new(SEED), &lookup);
         let view = FixedView::new::<L>(View { prefetches, ..view }, self.value_bits);
         let (mut found, mut values) = (vec![false; hashes.len()], vec![None; hashes.len()]);
         let mut answers = Answers::Each(&mut found);
@@ -133,7 +133,7 @@ unsafe fn by<const VALUES: bool>(
     hashes: &[u64],
     answers: &mut Answers<'_>,
 ) -> usize {
-    let mut source = Hashes::new(Source::Slice(hashes), SEED);
+    let mut source = Hashes::new(Source::Slice(hashes), Mixer::new(SEED));
     let mut values = [0; MAX_BURST];
     let values = part_of(VALUES, &mut values, 0);
     // SAFETY: the caller promises that the processor has the instructions.
