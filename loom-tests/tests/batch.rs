@@ -38,8 +38,8 @@ impl Scene {
         let moving = [0, 1].map(|nth| fingerprint(table, 0, 2, 0, nth));
         put_each(table, moving[0], &[0]);
         put_each(table, moving[1], &[0]);
-        // Their high parts differ from that of the item that is looked up. Otherwise a quick probe
-        // of semi-sorted words would leave the answer open, and the lookup would read all again.
+        // Their high parts differ from that of the item that is looked up, so that a comparison of
+        // high parts settles the answer in semi-sorted words, too.
         let apart = |bucket, alternate, nth| {
             let all = (0..).map(|nth| fingerprint(table, bucket, alternate, 1, nth));
             let mut apart = all.filter(|item| item.get() >> 4 != moving[0].get() >> 4);

@@ -19,8 +19,8 @@ impl Path {
     /// Fills the table, apart from `far` if it is left out.
     fn new(table: &FixedTable, with_far: bool) -> Self {
         let near = fingerprint(table, 0, 1, 1, 0);
-        // Their high parts differ from that of `near`. Otherwise a quick probe of semi-sorted words
-        // would leave the answer open, and the lookup would read everything again.
+        // Their high parts differ from that of `near`, so that a comparison of high parts settles
+        // the answer in semi-sorted words, too.
         let apart = |bucket, alternate, stripe| {
             let mut all = (0..).map(|nth| fingerprint(table, bucket, alternate, stripe, nth));
             all.find(|item| item.get() >> 4 != near.get() >> 4).expect("one of many")

@@ -29,8 +29,8 @@ fn merge(
 fn nearly_full() -> (Arc<FixedTable>, Fingerprint, Fingerprint) {
     let table = table(2);
     let item = fingerprint(&table, 0, 1, 0, 0);
-    // A quick probe of semi-sorted words tells them from the item. Otherwise lookups would retry
-    // for this reason alone.
+    // Their high parts differ from that of the item, so that a comparison of high parts settles the
+    // answer in semi-sorted words, too.
     let differs = |other: &Fingerprint| other.get() >> 4 != item.get() >> 4;
     let mut others = (0..).map(|nth| fingerprint(&table, 0, 1, 1, nth)).filter(differs);
     let [first, second, other] = [(); 3].map(|()| others.next().expect("enough fingerprints"));

@@ -364,8 +364,12 @@ fn count_in_one_bucket_that_both_sides_leave() {
         let table = table.expect("memory for a few words");
         let filter = GrowingFilter::around(table, Layout::Growing2x30, None, None);
         let item = |hash| filter.table().growth().item::<S>(filter.mixed_hash(hash));
-        // Both sides stay at the first split, and go to the child at the second one.
-        let fits = |&hash: &u64| item(hash).sides.iter().all(|it| it.code.extension & 3 == 2);
+        // Both sides stay at the first split, and go to the child at the second one. Splits of the
+        // first bucket hold stripe 0, and that of the item is another one.
+        let fits = |&hash: &u64| {
+            let sides = item(hash).sides;
+            sides[0].code.core & 1 == 1 && sides.iter().all(|it| it.code.extension & 3 == 2)
+        };
         let key = (0..).find(fits).expect("one of many");
         put(filter.table(), forgetful(item(key).sides[0], 2));
         let filter = Arc::new(filter);

@@ -15,7 +15,7 @@ use crate::Layout;
 pub enum BuildError {
     /// No capacity was given.
     NoCapacity,
-    /// The capacity needs more than 2^32 buckets of this layout, or the
+    /// The capacity needs 2^32 buckets or more of this layout, or the
     /// [`max_capacity`](crate::FilterBuilder::max_capacity) does.
     #[non_exhaustive]
     CapacityTooLarge {
@@ -94,7 +94,7 @@ pub enum BuildError {
 texts! { BuildError:
     Self::NoCapacity => "the builder has no capacity: call `capacity`";
     Self::CapacityTooLarge { capacity, layout } =>
-        "{capacity} items need more than 2^32 buckets of {layout:?}: deal them to several filters";
+        "{capacity} items need 2^32 buckets or more of {layout:?}: deal them to several filters";
     Self::MaxCapacityTooLow { max_capacity, capacity } =>
         "the `max_capacity` is {max_capacity} items and the `capacity` {capacity}: raise the one \
         or lower the other";
@@ -144,7 +144,7 @@ mod tests {
         let layout = Layout::Plain4x16;
         says(
             &BuildError::CapacityTooLarge { capacity: 99, layout },
-            "99 items need more than 2^32 buckets of Plain4x16: deal them to several filters",
+            "99 items need 2^32 buckets or more of Plain4x16: deal them to several filters",
         );
         says(
             &BuildError::OutOfMemory { bytes: 4_096 },

@@ -116,7 +116,7 @@ impl<C: Contents, G: Growth> Filter<C, G> {
     /// use the [`builder`](Self::builder).
     ///
     /// # Panics
-    /// If [`build`](FilterBuilder::build) returns an error: for a capacity of more than 2^32
+    /// If [`build`](FilterBuilder::build) returns an error: for a capacity of 2^32
     /// buckets, or if the system refuses the memory.
     ///
     /// ```

@@ -39,10 +39,8 @@
 //!    (`insert_unique` only makes room, and then looks again.)
 //! 4. **Look up**: read the version, both words, and the version again. A match is a hit, whatever
 //!    the versions are. Without a match, the item is absent if the version is unchanged; if it
-//!    changed, retry. (In semi-sorted layouts the first comparison is a quick probe, which can
-//!    leave the answer open. Then a full probe compares the same words. If it finds no match, the
-//!    lookup retries, even if the version is unchanged. A batch of lookups may read the versions of
-//!    many items, then their words, and then the versions again: see `kernels/`.)
+//!    changed, retry. (A batch of lookups may read the versions of many items, then their words,
+//!    and then the versions again: see `kernels/`.)
 //! 5. **Clear the table**: acquire all stripes in order, bump all versions, swap every word with 0,
 //!    release the locks.
 //!
@@ -151,9 +149,9 @@
 //!
 //! # Why a lookup never waits
 //!
-//! Every retry of a lookup, apart from one after a quick probe, requires that another thread bumped
-//! the stripe's version after the previous round began (or began a generation, if slots expire, or
-//! split a bucket, if the table grows). A thread that stopped or died in the middle of a move, lock
+//! Every retry of a lookup requires that another thread bumped the stripe's version after the
+//! previous round began (or began a generation, if slots expire, or split a bucket, if the table
+//! grows). A thread that stopped or died in the middle of a move, lock
 //! held, does none of these: lookups proceed, and so do inserts into buckets with an empty slot.
 //! (Lookups are lock-free: each of these retries means that a writer made progress. They are not
 //! wait-free.)

@@ -45,9 +45,7 @@ pub struct Stats {
     pub failed_searches: u64,
     /// How often a lookup retried, because another thread moved, replaced or removed an item of
     /// the same stripe meanwhile, cleared the filter, or began a generation. Includes retries
-    /// of inserts that count copies because of a limit on them. (In a `CuckooFilter` with a
-    /// semi-sorted layout, a lookup also retries if the quick probe left the answer open and
-    /// the full probe found no match.) Not counted: items that a vector
+    /// of inserts that count copies because of a limit on them. Not counted: items that a vector
     /// kernel looks up again one by one.
     pub lookup_retries: u64,
     /// How often a thread waited for the lock of a stripe.

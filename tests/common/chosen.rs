@@ -79,7 +79,7 @@ pub fn relatives(
     let place = |hash: u64| {
         let mixed = mixer.mix(hash);
         let extension = mixed >> 32;
-        let start = part(mixed & u64::from(u32::MAX), first);
+        let start = part((mixed ^ extension) & u64::from(u32::MAX), first);
         (mixed >> (64 - core), extension & ((1 << known) - 1), start, extension >> known & 3)
     };
     let (core, low, start, bits) = place(hash);

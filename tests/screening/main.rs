@@ -3,8 +3,8 @@
 //! false positives, with every seed.
 //!
 //! `cargo test --release --test screening -- --ignored --nocapture` screens all shapes in six
-//! layouts of tables of a fixed size and three of tables that grow, with 24 seeds. That takes half
-//! an hour of processor time.
+//! layouts of tables of a fixed size and three of tables that grow, with 24 seeds. That takes ten
+//! minutes of processor time.
 
 mod shapes;
 mod table;
@@ -264,7 +264,7 @@ fn shape(name: &str) -> Shape {
 }
 
 #[test]
-#[ignore = "half an hour of processor time"]
+#[ignore = "ten minutes of processor time"]
 fn in_full() {
     let all = [
         fixed::<Plain<8, 8>>(40_000, 1 << 18),
