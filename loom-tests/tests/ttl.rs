@@ -86,10 +86,10 @@ fn two_generations_beside_a_move() {
         let mover = spawn(&filter, move |filter| relocate(filter.table(), moved, START, 1, None));
         assert_eq!(filter.tick(), Some(START + 2));
         // What a mover that takes START for the present generation believes to be expired.
-        filter.insert(&Hashed(1)).expect("room");
+        filter.insert(&Hashed(2)).expect("room");
         mover.join().unwrap();
         seen.note("done");
-        assert!(filter.contains(&Hashed(1)), "a visible slot was swept");
+        assert!(filter.contains(&Hashed(2)), "a visible slot was swept");
     });
 }
 

@@ -93,7 +93,8 @@ pub trait BucketLayout: 'static {
     /// Returns whether the word holds the fingerprint.
     fn contains(word: u64, pattern: Self::Pattern) -> bool;
 
-    /// Returns whether at least one of two words holds the fingerprint.
+    /// Returns whether at least one of two words holds the fingerprint. Faster than two calls if the
+    /// lane of the fingerprint is in one of them.
     #[inline]
     fn either_contains(words: [u64; 2], pattern: Self::Pattern) -> bool {
         // No branch between them: it would be mispredicted half of the time.
