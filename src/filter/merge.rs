@@ -60,8 +60,9 @@ impl<C: Permanent, G: Growth, S: BuildHasher> Filter<C, G, S> {
     /// not, and nobody may remove them.
     ///
     /// A filter that has grown for a merge keeps its size, even if the merge is refused. What a
-    /// refused merge removes from a growing filter may have known more than what it added. Then
-    /// an absent item that was not found before can be a false positive.
+    /// refused merge removes from a growing filter may have known more than what it added, and a
+    /// split may have copied what it added. Then an absent item that was not found before can be a
+    /// false positive.
     ///
     /// Takes as much memory as a clone of the other filter until it returns, and the time of an
     /// insert for each item. The locks of the other filter are held while its buckets are copied.

@@ -15,7 +15,8 @@ impl<G: Growth, S> Filter<Expiring, G, S> {
     /// Begins the next generation, and returns it. Items that are older than the
     /// [`window`](Self::window) are no longer found.
     ///
-    /// The generation that is returned began after the call did. Each call begins at most one
+    /// The generation that is returned began after the call did, unless it is the last one that a
+    /// clock has, which stays. Each call begins at most one
     /// generation, and calls that overlap may share one: if a call waits for another one that has
     /// not yet begun its generation, both return that generation.
     ///
@@ -45,7 +46,7 @@ impl<G: Growth, S> Filter<Expiring, G, S> {
     /// Never necessary: [`advance`](Self::advance) sweeps what is left, and an insert whose two
     /// buckets are full sweeps the one that it adds to. A sweep spreads the work, and makes room
     /// earlier. For 1,024 buckets at a time, it holds a lock for which only other sweeps, copies of
-    /// the filter, `clear`, `advance`, and `tick` wait.
+    /// the filter, `advance`, and `tick` wait.
     ///
     /// ```
     /// let seen = guira::ExpiringFilter::with_capacity(10_000);

@@ -61,7 +61,7 @@
 //!
 //! - The table is swept enough: see "Which call pays".
 //! - No other call holds `advancing` or `sweeping` at this moment: a copy of the table, an
-//!   `advance`, a `clear`, a `tick`, a sweep, also that of an insert that makes the table grow.
+//!   `advance`, a `tick`, a sweep, also that of an insert that makes the table grow.
 //!   Otherwise a write stores its reading in `late`, since the item that it adds has to live from
 //!   there on, and so does every item of its generation.
 //!
@@ -106,7 +106,7 @@
 //! for one of the three. So no cycle of waiting threads forms, and nobody waits for a holder that
 //! waits for a copy of the table. But writes that start after `due` wait for the keeper's lock, so
 //! for a part of the work, which waits for each stripe in turn: for a thread that is stopped with a
-//! stripe or with this lock, for a `clear` of a table of a fixed size, and again and again for a
+//! stripe or with this lock, for a `clear`, and again and again for a
 //! `tick` that has much to sweep.
 
 use super::{

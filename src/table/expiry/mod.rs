@@ -145,7 +145,8 @@
 //!
 //! # Advances that overlap
 //!
-//! 1. *The generation that a call returns was published after the call began.* If the call ticks,
+//! 1. *The generation that a call returns was published after the call began*, unless it is
+//!    `MAX_GENERATION`, after which no other begins. If the call ticks,
 //!    this is so. Otherwise the generation has changed since the call read it. (The read can return
 //!    a former generation only if the tick did not happen before the call.)
 //! 2. *Each call ticks at most once, and only from the generation that it read first.* So of all

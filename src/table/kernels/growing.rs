@@ -122,11 +122,10 @@ unsafe impl<'a, V: Vector, L: GrowingLayout> Lookup<'a, V> for Growing<'a, V, L>
     #[inline(always)]
     fn locate(&self, hashes: &[u64]) -> Group<V> {
         let mixed = self.mixer.mix(hashes);
-        let mixed = mixed.xor(mixed.shift_right(32));
         let upper = mixed.upper_halves();
         let core = upper.shift_right_halves(32 - L::CORE);
         // Buckets at level 0, in the upper halves.
-        let product = mixed.multiply_low(self.first);
+        let product = mixed.xor(upper).multiply_low(self.first);
         let scattered = scatter(core.add(core.all(1)));
         let difference = scattered.multiply_low(self.first).subtract_halves(product);
         let alternate = difference.min_halves(difference.add_halves(self.first));

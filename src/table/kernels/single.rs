@@ -119,14 +119,15 @@ unsafe fn in_avx512<L: GrowingLayout>(
     mixed: u64,
 ) -> Option<bool> {
     let splat = |value: u64| _mm_set1_epi64x(value as i64);
-    let (mixed, round) = (spread(mixed), Constants::<L>::round(level));
+    let round = Constants::<L>::round(level);
     let core = mixed >> (u64::BITS - L::CORE);
     // SAFETY: there is an entry for each core.
     let entry = unsafe { *growth.scatter().get_unchecked(core as usize) };
     // For the second side alone.
     let entry = _mm_set_epi64x(entry as i64, 0);
     let (hash, first, low) = (splat(mixed), splat(growth.first()), splat(u32::MAX.into()));
-    let product = _mm_mul_epu32(hash, first);
+    // As in `spread`.
+    let product = _mm_mul_epu32(_mm_xor_si128(hash, _mm_srli_epi64::<32>(hash)), first);
     let start = _mm_srli_epi64::<32>(product);
     let start = _mm_mask_sub_epi64(start, 2, _mm_and_si128(entry, low), start);
     let start = _mm_min_epu64(start, _mm_add_epi64(start, first));

@@ -132,7 +132,7 @@ impl<P: Payload> GrowingTable<P> {
                 [false, false] => return Err(MergeRefusal::Unknown),
             };
             let within_reach = Item { sides };
-            if self.has_too_many::<L>(&within_reach) {
+            if self.has_too_many::<L>(&whole, &within_reach) {
                 return Err(MergeRefusal::TooManyCopies);
             }
             let mut search = Search::default();
@@ -208,8 +208,10 @@ impl<P: Payload> GrowingSpace<P> {
         Item { sides: [side, self.growth.other(side)] }
     }
 
-    /// Loads the words of an item's locations, as far as it knows them. No bucket that both sides
-    /// had is split between the two loads.
+    /// Loads the words of an item's locations, as far as it knows them. If it knows both, no bucket
+    /// that both sides had is split between the two loads. (If such a split makes one side unknown,
+    /// the other one may be the word before it. Then a merge may move other items needlessly, or be
+    /// refused for another reason.)
     pub(super) fn locate(&self, item: &Item) -> [Option<Seen>; 2] {
         let size = self.hint();
         loop {

@@ -175,7 +175,7 @@
 //! with a lock held), the size does not pass this bucket, and once all others of the round are
 //! split, no further round begins. Inserts then fill what room there is. The child that it may have
 //! written is out of reach. In a table whose slots expire, a thread that stops while its insert
-//! sweeps holds up other sweeps, and so the next generation, clears, and copies.
+//! sweeps holds up other sweeps, and so the next generation and copies.
 
 mod address;
 mod expiry;

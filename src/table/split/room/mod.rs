@@ -35,7 +35,7 @@ impl<P: Payload> GrowingTable<P> {
                 Outcome::Stored => true,
                 Outcome::Stale => false,
                 Outcome::Copies => {
-                    if self.has_too_many::<L>(item) {
+                    if self.has_too_many::<L>(item, item) {
                         return Err(InsertError::TooManyCopies);
                     }
                     false
@@ -82,11 +82,12 @@ impl<P: Payload> GrowingTable<P> {
     }
 
     /// Returns whether an insert that found both locations full must be refused: they are full, and
-    /// copies take as many of their slots as they may.
-    pub(super) fn has_too_many<L: GrowingLayout>(&self, item: &Item) -> bool {
+    /// copies take as many of their slots as they may. `known` is the item, or as much of it as is
+    /// known.
+    pub(super) fn has_too_many<L: GrowingLayout>(&self, item: &Item, known: &Item) -> bool {
         let _guard = self.stripe::<L>(item).lock();
-        let (_, seen) = self.load_unexpired::<L>(item);
-        seen.iter().all(|seen| L::is_full(seen.word)) && self.are_too_many::<L>(item, seen)
+        let (_, seen) = self.load_unexpired::<L>(known);
+        seen.iter().all(|seen| L::is_full(seen.word)) && self.are_too_many::<L>(known, seen)
     }
 
     /// As [`has_too_many`](Self::has_too_many), for words of both locations without expired slots.

@@ -246,7 +246,7 @@ impl<P: Payload> GrowingTable<P> {
         if !P::Clock::SWEEPS {
             self.occupancy.count_ghosts(change);
         } else if change != 0 {
-            // The next insert checks whether the table has to grow.
+            // A later insert checks whether the table has to grow: see `Occupancy::count`.
             let _ = self.occupancy.count(change);
         }
     }
