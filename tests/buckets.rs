@@ -5,7 +5,7 @@ mod common;
 mod oracles;
 
 use common::runner;
-use guira::raw::{BucketLayout, Census, Fingerprint, Plain, SemiSorted};
+use guira::raw::{Census, Fingerprint, Plain, SemiSorted};
 use oracles::{Checkable, Oracle, code_bits, sequences};
 use proptest::prelude::*;
 use rand::RngExt;

@@ -46,8 +46,6 @@ const STRIPES_PER_WRITER: u64 = 64;
 pub struct Stripes {
     /// A power of two.
     stripes: Box<[Stripe]>,
-    /// Their number less one.
-    mask: usize,
     /// The number of clears of all slots. Holders of all locks write it, and holders of any lock
     /// read it.
     clears: Word,
@@ -106,7 +104,7 @@ impl Stripes {
     pub(crate) fn with_count(count: usize) -> Option<Self> {
         let stripe = || Stripe { version: Word::new(0), lock: Lock::new(), waits: Waits::new() };
         let stripes = try_boxed((0..count).map(|_| stripe()))?;
-        Some(Self { mask: stripes.len() - 1, stripes, clears: Word::new(0) })
+        Some(Self { stripes, clears: Word::new(0) })
     }
 
     /// The number of stripes of a table with this number of buckets and expected writers.
@@ -147,7 +145,7 @@ impl Stripes {
     pub(crate) fn at(&self, number: usize) -> &Stripe {
         // SAFETY: the number of stripes is a power of two and not zero, so the mask yields an index
         // below it.
-        unsafe { self.stripes.get_unchecked(number & self.mask) }
+        unsafe { self.stripes.get_unchecked(number & (self.stripes.len() - 1)) }
     }
 
     /// The number of clears of all slots so far. None of them is in progress.
@@ -298,7 +296,7 @@ impl<'a> AllStripes<'a> {
 
     /// Bumps every version: every slot is about to be cleared.
     pub(crate) fn bump(&self) {
-        let Stripes { stripes, clears, .. } = self.stripes;
+        let Stripes { stripes, clears } = self.stripes;
         stripes.iter().for_each(Stripe::bump);
         // Relaxed: as in `Stripes::clears_locked`.
         clears.store(clears.load_to_change(Relaxed) + 1, Relaxed);

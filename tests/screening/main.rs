@@ -144,15 +144,13 @@ impl Outcome {
             }
             let load = items as f64 / total as f64;
             let found = |key| u32::from(table.contains(sides(mix(key))));
-            let (found, lookups): (u32, u64) = match shape.change {
-                Some(change) => {
-                    ((0..items).map(|i| found(change((shape.key)(i, random)))).sum(), items)
-                }
-                None => {
-                    let later = total..total + lookups;
-                    (later.map(|i| found((shape.key)(i, random))).sum(), *lookups)
-                }
+            // Changed keys that were inserted, or later keys.
+            let (range, lookups) = match shape.change {
+                Some(_) => (0..items, items),
+                None => (total..total + lookups, *lookups),
             };
+            let change = shape.change.unwrap_or(|key| key);
+            let found: u32 = range.map(|i| found(change((shape.key)(i, random)))).sum();
             let compared = 2.0 * *slots as f64 * load;
             let expectation = lookups as f64 * -(compared * (-equal).ln_1p()).exp_m1();
             let excess = f64::from(found) - expectation;
