@@ -45,7 +45,9 @@ const STRIPES_PER_WRITER: u64 = 64;
 #[derive(Debug)]
 pub struct Stripes {
     /// A power of two.
-    stripes: Box<[Stripe]>,
+    all: Box<[Stripe]>,
+    /// Their number less one.
+    mask: usize,
     /// The number of clears of all slots. Holders of all locks write it, and holders of any lock
     /// read it.
     clears: Word,
@@ -104,7 +106,7 @@ impl Stripes {
     pub(crate) fn with_count(count: usize) -> Option<Self> {
         let stripe = || Stripe { version: Word::new(0), lock: Lock::new(), waits: Waits::new() };
         let stripes = try_boxed((0..count).map(|_| stripe()))?;
-        Some(Self { stripes, clears: Word::new(0) })
+        Some(Self { mask: stripes.len() - 1, all: stripes, clears: Word::new(0) })
     }
 
     /// The number of stripes of a table with this number of buckets and expected writers.
@@ -124,13 +126,13 @@ impl Stripes {
 
     /// The number of stripes.
     pub(crate) fn count(&self) -> usize {
-        self.stripes.len()
+        self.all.len()
     }
 
     /// All stripes.
     #[cfg(guira_vectors)]
     pub(super) fn as_slice(&self) -> &[Stripe] {
-        &self.stripes
+        &self.all
     }
 
     /// The stripe of every pair with this fingerprint.
@@ -145,13 +147,13 @@ impl Stripes {
     pub(crate) fn at(&self, number: usize) -> &Stripe {
         // SAFETY: the number of stripes is a power of two and not zero, so the mask yields an index
         // below it.
-        unsafe { self.stripes.get_unchecked(number & (self.stripes.len() - 1)) }
+        unsafe { self.all.get_unchecked(number & self.mask) }
     }
 
     /// The number of clears of all slots so far. None of them is in progress.
     #[must_use]
     pub(crate) fn clears(&self) -> u64 {
-        let guard = self.stripes[0].lock();
+        let guard = self.all[0].lock();
         self.clears_locked(&guard)
     }
 
@@ -167,7 +169,7 @@ impl Stripes {
     /// the table" in `table/mod.rs`.
     #[must_use]
     pub fn lock_all(&self) -> AllStripes<'_> {
-        let guards = self.stripes.iter().map(Stripe::lock);
+        let guards = self.all.iter().map(Stripe::lock);
         let mut all = AllStripes {
             stripes: self,
             #[cfg(not(any(loom, shuttle)))]
@@ -182,13 +184,13 @@ impl Stripes {
     /// Acquires and releases every lock, one at a time. What a holder did before this thread passed
     /// its lock happened before the return.
     pub(crate) fn pass(&self) {
-        self.stripes.iter().for_each(|stripe| drop(stripe.lock()));
+        self.all.iter().for_each(|stripe| drop(stripe.lock()));
     }
 
     /// How often a thread waited for one of the locks.
     #[cfg(feature = "stats")]
     pub(crate) fn waits(&self) -> u64 {
-        self.stripes.iter().map(|stripe| stripe.waits.read()).sum()
+        self.all.iter().map(|stripe| stripe.waits.read()).sum()
     }
 }
 
@@ -296,7 +298,7 @@ impl<'a> AllStripes<'a> {
 
     /// Bumps every version: every slot is about to be cleared.
     pub(crate) fn bump(&self) {
-        let Stripes { stripes, clears } = self.stripes;
+        let Stripes { all: stripes, clears, .. } = self.stripes;
         stripes.iter().for_each(Stripe::bump);
         // Relaxed: as in `Stripes::clears_locked`.
         clears.store(clears.load_to_change(Relaxed) + 1, Relaxed);
@@ -306,6 +308,6 @@ impl<'a> AllStripes<'a> {
 #[cfg(not(any(loom, shuttle)))]
 impl Drop for AllStripes<'_> {
     fn drop(&mut self) {
-        self.stripes.stripes[..self.locked].iter().for_each(|stripe| stripe.lock.unlock());
+        self.stripes.all[..self.locked].iter().for_each(|stripe| stripe.lock.unlock());
     }
 }
