@@ -23,7 +23,7 @@ use common::{
 };
 use guira::{
     InsertError,
-    raw::{Bare, GrowingLayout, GrowingTable, Growth, Item, Leveled, Limits, steps::Step},
+    raw::{Bare, GrowingLayout, GrowingTable, Growth, Item, Leveled, Limits, Side, steps::Step},
 };
 use rand::{RngExt, rngs::SmallRng};
 
@@ -33,6 +33,8 @@ const FEW: u64 = 16;
 const MANY: u64 = 64;
 /// Stripes. The lock of the first eight buckets is that of the first stripe.
 const STRIPES: usize = 64;
+/// The groups of eight buckets of a table that has doubled once, from `MANY` buckets on.
+const GROUPS: u64 = 2 * MANY / 8;
 /// Number of inserts of a thread after which it checks whether the table must grow.
 const STEP: usize = 32;
 /// Most steps of a lookup that nobody disturbs: the size, the version, both words, the version; and
@@ -222,18 +224,19 @@ struct Items<'a> {
     growth: &'a Growth,
     rng: SmallRng,
     cores: Vec<u64>,
+    /// No item has a stripe whose lock is held while one of so many groups of buckets is split.
+    groups: u64,
 }
 
 impl Items<'_> {
-    /// An item whose sides begin in these buckets, with another core than all before. No core is 0:
-    /// no item has the stripe whose lock is held while the first buckets are split.
+    /// An item whose sides begin in these buckets, with another core than all before.
     fn between<L: GrowingLayout>(&mut self, starts: [Range<u32>; 2]) -> Item {
         loop {
             let item = self.growth.item::<L>(self.rng.random());
             let [one, other] = item.sides;
             let fits = starts[0].contains(&one.start) && starts[1].contains(&other.start);
             let core = one.code.core % STRIPES as u64;
-            if fits && core != 0 && !self.cores.contains(&core) {
+            if fits && core >= self.groups && !self.cores.contains(&core) {
                 self.cores.push(core);
                 return item;
             }
@@ -242,7 +245,19 @@ impl Items<'_> {
 }
 
 fn items(table: &GrowingTable, seed: u64) -> Items<'_> {
-    Items { growth: table.growth(), rng: rng(seed), cores: Vec::new() }
+    Items { growth: table.growth(), rng: rng(seed), cores: Vec::new(), groups: 1 }
+}
+
+/// Whether a slot that knows four bits of a tail could belong to either item, on one of its sides.
+fn alike<L: GrowingLayout>(item: &Item, other: &Item) -> bool {
+    const KNOWN: u64 = 0b1111;
+    let all = item.sides.iter().flat_map(|side| other.sides.iter().map(move |other| (side, other)));
+    let is_one = |(side, other): (&Side, &Side)| {
+        let (code, other) = (side.code, other.code);
+        code.core == other.core && (code.extension ^ other.extension) & KNOWN == 0
+    };
+    // With shorter tails there are ghosts, which the scenes allow for.
+    !Scene::<L>::HAS_GHOSTS && all.map(is_one).any(|is_one| is_one)
 }
 
 /// Items that all begin in one bucket on both sides. Their buckets are full again and again, and
@@ -252,9 +267,12 @@ fn crowded<L: GrowingLayout>(number: usize, unique: bool) -> Scene<L> {
     let (mut scene, mut all) = (Scene::<L>::new(FEW, 256), Vec::new());
     {
         let mut source = items(&scene.table, 5);
-        for _ in 0..=number {
+        while all.len() <= number {
             source.cores.clear();
-            all.push(source.between::<L>([0..1, 0..1]));
+            let item = source.between::<L>([0..1, 0..1]);
+            if all.iter().all(|other| !alike::<L>(&item, other)) {
+                all.push(item);
+            }
         }
     }
     let target = all.pop().expect("one at least");
@@ -273,6 +291,7 @@ fn eviction<L: GrowingLayout>() -> Scene<L> {
     let mut scene = Scene::<L>::new(MANY, 1);
     let (target, others) = {
         let mut source = items(&scene.table, 6);
+        source.groups = GROUPS;
         let target = source.between::<L>([8..20, 20..32]);
         let other = |slot: u32| {
             let full = target.sides[slot as usize % 2].start;

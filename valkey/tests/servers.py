@@ -1,5 +1,6 @@
 """Real servers with the module loaded, each in its own temporary folder and on its own port."""
 
+import itertools
 import os
 import pathlib
 import shutil
@@ -44,17 +45,30 @@ def find_binary(kind):
     return shutil.which("redis-server")
 
 
+# Ports below those that systems give to clients, whose connections could otherwise take a port
+# between the check and the server's start. Each process of the tests begins elsewhere.
+PORTS = range(10_000, 32_000)
+_next_port = itertools.count(os.getpid() * 7919)
+
+
 def free_ports(count):
-    """Returns ports that nothing listened on a moment ago."""
-    sockets = []
-    for _ in range(count):
-        listener = socket.socket()
-        listener.bind((HOST, 0))
-        sockets.append(listener)
-    ports = [listener.getsockname()[1] for listener in sockets]
-    for listener in sockets:
-        listener.close()
-    return ports
+    """Returns ports that nothing listens on, each once in this process."""
+    return list(itertools.islice(filter(_is_free, _all_ports()), count))
+
+
+def _all_ports():
+    for number in _next_port:
+        yield PORTS[number % len(PORTS)]
+
+
+def _is_free(port):
+    with socket.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((HOST, port))
+        except OSError:
+            return False
+    return True
 
 
 def wait_until(condition, seconds=20, pause=0.02, what="condition"):
