@@ -168,11 +168,13 @@ extern crate alloc;
 #[cfg(not(target_has_atomic = "64"))]
 compile_error!("guira keeps its buckets in 64-bit atomics, which this target does not have");
 
+#[cfg_attr(not(feature = "raw"), allow(dead_code, unused_imports, reason = "what `raw` exports"))]
 mod bucket;
 pub mod docs;
 mod error;
 mod filter;
 mod sync;
+#[cfg_attr(not(feature = "raw"), allow(dead_code, unused_imports, reason = "what `raw` exports"))]
 mod table;
 
 /// The typed core, for research and for this crate's own models, tests and measurements.
@@ -189,13 +191,12 @@ pub mod raw {
     pub use crate::table::split::ImageLoader;
     pub use crate::{
         bucket::{
-            BucketLayout, Census, Code, Fingerprint, GrowingLayout, Leveled, Plain, SemiSorted,
-            leveled::level,
+            Census, Code, Fingerprint, GrowingLayout, Leveled, Slots, Sought, leveled::level,
         },
         table::{
             Addressing, Aged, Bare, Candidates, Clock, ClockState, FixedSpace, FixedTable,
-            Generations, Kernel, MAX_BUCKETS, MergeRefusal, Merged, Mixer, Move, Pair, Payload,
-            ShardedCounter, Space, SweepState, Table, TimeSource, Valued, Words, mix,
+            FixedWords, Generations, Kernel, MAX_BUCKETS, MergeRefusal, Merged, Mixer, Move, Pair,
+            Payload, ShardedCounter, Space, SweepState, Table, TimeSource, Valued, Words, mix,
             split::{GrowingSpace, GrowingTable, Grown, Growth, Item, Limits, Place, Side, Size},
         },
     };

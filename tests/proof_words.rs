@@ -7,8 +7,8 @@
 use std::collections::BTreeSet;
 
 use guira::raw::{
-    Bare, BucketLayout, Code, Fingerprint, FixedSpace, GrowingLayout, GrowingSpace, Growth,
-    Leveled, Place, Plain, Side, Size, Space, Words, level,
+    Bare, Code, FixedTable, FixedWords, GrowingLayout, GrowingSpace, GrowingTable, Growth, Leveled,
+    Limits, Place, Side, Size, Slots, Space, Words, level,
 };
 
 /// How the proof divides words, and its number of buckets at level 0 and of levels.
@@ -32,29 +32,39 @@ struct Case {
 /// with the new slot in its place; what a split leaves, and what goes to the child.
 type Results = [Option<u64>; 8];
 
-type Compute = fn(&Numbers, &Case) -> Results;
+type Compute = Box<dyn Fn(&Numbers, &Case) -> Results>;
 
-fn plain<L: BucketLayout>(numbers: &Numbers, case: &Case) -> Results {
-    assert_eq!((numbers.slots, numbers.width, numbers.core), (L::SLOTS, L::BITS, L::BITS));
-    let &Case { word, fingerprint, location, new } = case;
-    let slot = fingerprint as u32;
-    let pattern = L::pattern(Fingerprint::new(slot));
-    let found = L::contains(word, pattern);
-    assert_eq!(L::count(word, pattern) > 0, found);
-    let changed = |new| <L as Words<FixedSpace>>::with_changed(word, slot, new);
-    [
-        Some(location),
-        Some(fingerprint),
-        Some(found.into()),
-        <L as Words<FixedSpace>>::with(word, slot),
-        changed(None),
-        changed(Some(new)),
-        None,
-        None,
-    ]
+fn plain(slots: Slots) -> Compute {
+    let table = FixedTable::new(slots, 1, Bare, false).expect("a small table");
+    Box::new(move |numbers, case| {
+        let (count, bits) = (slots.count(), slots.key_bits());
+        assert_eq!((numbers.slots, numbers.width, numbers.core), (count, bits, bits));
+        let &Case { word, fingerprint, location, new } = case;
+        let slot = fingerprint as u32;
+        let sought = slots.sought(slot);
+        let found = slots.holds(word, sought);
+        assert_eq!(slots.count_in([word, 0], sought) > 0, found);
+        let changed = |new| FixedWords::with_changed(&table, word, slot, new);
+        [
+            Some(location),
+            Some(fingerprint),
+            Some(found.into()),
+            FixedWords::with(&table, word, slot),
+            changed(None),
+            changed(Some(new)),
+            None,
+            None,
+        ]
+    })
 }
 
-fn growing<L: GrowingLayout>(numbers: &Numbers, case: &Case) -> Results {
+fn growing<L: GrowingLayout>() -> Compute {
+    let limits = Limits { buckets: 64, load: 200 };
+    let table = GrowingTable::new::<L>(Bare, 8, limits, 2, (false, false)).expect("a small table");
+    Box::new(move |numbers, case| of_growing::<L>(&table, numbers, case))
+}
+
+fn of_growing<L: GrowingLayout>(space: &GrowingSpace, numbers: &Numbers, case: &Case) -> Results {
     assert_eq!((numbers.slots, numbers.width, numbers.core), (L::SLOTS, L::WIDTH, L::CORE));
     let &Case { word, fingerprint: core, location, new } = case;
     let at = <GrowingSpace as Space>::level(word);
@@ -74,7 +84,7 @@ fn growing<L: GrowingLayout>(numbers: &Numbers, case: &Case) -> Results {
         let extension = ((4 | beyond) << numbers.top) | known;
         assert_eq!(L::matches(word, Code { core, extension }, 0), marks);
     }
-    let changed = |new| <L as Words<GrowingSpace>>::with_changed(word, slot as u32, new);
+    let changed = |new| L::with_changed(space, word, slot as u32, new);
     let found = L::longest(word, marks);
     assert_eq!(found.map(|found| L::without(word, found.lane)), changed(None));
     let halves = (at < numbers.top).then(|| L::halves(word, 0));
@@ -83,7 +93,7 @@ fn growing<L: GrowingLayout>(numbers: &Numbers, case: &Case) -> Results {
         Some(bucket.into()),
         Some(slot),
         Some((marks != 0).into()),
-        <L as Words<GrowingSpace>>::with(word, slot as u32),
+        <L as Words<_>>::with(space, word, slot as u32),
         changed(None),
         changed(Some(new)),
         halves.map(|halves| halves.stays),
@@ -94,17 +104,17 @@ fn growing<L: GrowingLayout>(numbers: &Numbers, case: &Case) -> Results {
 /// The functions of a layout.
 fn functions(name: &str) -> Compute {
     match name {
-        "Plain8x8" => plain::<Plain<8, 8>>,
-        "Plain6x10" => plain::<Plain<6, 10>>,
-        "Plain5x12" => plain::<Plain<5, 12>>,
-        "Plain4x16" => plain::<Plain<4, 16>>,
-        "Growing5x12" => growing::<Leveled<5, 6>>,
-        "Growing4x15" => growing::<Leveled<4, 7>>,
-        "Growing3x20" => growing::<Leveled<3, 8>>,
-        "Growing2x30" => growing::<Leveled<2, 8>>,
-        "Plain3x2" => plain::<Plain<3, 2>>,
-        "Plain2x3" => plain::<Plain<2, 3>>,
-        "Small2x30" => growing::<Leveled<2, 1>>,
+        "Plain8x8" => plain(Slots::plain(8, 8, 0)),
+        "Plain6x10" => plain(Slots::plain(6, 10, 0)),
+        "Plain5x12" => plain(Slots::plain(5, 12, 0)),
+        "Plain4x16" => plain(Slots::plain(4, 16, 0)),
+        "Growing5x12" => growing::<Leveled<5, 6>>(),
+        "Growing4x15" => growing::<Leveled<4, 7>>(),
+        "Growing3x20" => growing::<Leveled<3, 8>>(),
+        "Growing2x30" => growing::<Leveled<2, 8>>(),
+        "Plain3x2" => plain(Slots::plain(3, 2, 0)),
+        "Plain2x3" => plain(Slots::plain(2, 3, 0)),
+        "Small2x30" => growing::<Leveled<2, 1>>(),
         _ => panic!("no layout is called {name}"),
     }
 }
@@ -134,7 +144,7 @@ impl Numbers {
     }
 
     /// One number for the results of all items and slots, with this word.
-    fn digest(&self, compute: Compute, word: u64) -> u64 {
+    fn digest(&self, compute: &Compute, word: u64) -> u64 {
         let mut digest = 0_u64;
         for fingerprint in self.fingerprints() {
             for location in 0..self.first << self.top {
@@ -177,7 +187,7 @@ fn check(lines: &[&str]) {
         assert!(line.starts_with(name), "{line}");
         if let Ok([word, digest]) = <[Option<u64>; 2]>::try_from(fields(line)) {
             let word = word.expect("a word");
-            assert_eq!(Some(numbers.digest(compute, word)), digest, "{line}");
+            assert_eq!(Some(numbers.digest(&compute, word)), digest, "{line}");
             words[numbers.level(word) as usize].insert(word);
         } else {
             let fields = fields(line);

@@ -8,7 +8,7 @@ use std::{hint::black_box, time::Duration};
 use criterion::{
     BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main, measurement::WallTime,
 };
-use guira::raw::{BucketLayout, Fingerprint, Plain, SemiSorted};
+use guira::Layout;
 use guira_harness::Cores;
 
 /// Words of one census.
@@ -19,22 +19,21 @@ fn census(criterion: &mut Criterion) {
     Cores::list().pin(0);
     let mut group = criterion.benchmark_group("census");
     group.throughput(Throughput::Bytes(8 * WORDS as u64));
-    census_of::<Plain<8, 8>>(&mut group, "Plain8x8");
-    census_of::<Plain<6, 10>>(&mut group, "Plain6x10");
-    census_of::<Plain<5, 12>>(&mut group, "Plain5x12");
-    census_of::<Plain<4, 16>>(&mut group, "Plain4x16");
-    census_of::<SemiSorted<6, 12>>(&mut group, "SemiSorted6x12");
-    census_of::<SemiSorted<5, 14>>(&mut group, "SemiSorted5x14");
-    census_of::<SemiSorted<4, 17>>(&mut group, "SemiSorted4x17");
-    census_of::<SemiSorted<3, 22>>(&mut group, "SemiSorted3x22");
+    for &layout in Layout::ALL {
+        census_of(&mut group, layout);
+    }
     group.finish();
 }
 
-fn census_of<L: BucketLayout>(group: &mut BenchmarkGroup<WallTime>, name: &str) {
-    let largest = Fingerprint::new(L::MAX_FINGERPRINT);
-    let full = (0..L::SLOTS).fold(0, |word, _| L::with(word, largest).expect("an empty slot"));
+fn census_of(group: &mut BenchmarkGroup<WallTime>, layout: Layout) {
+    let slots = layout.slots();
+    let largest = u32::MAX >> (32 - slots.key_bits());
+    let full =
+        (0..slots.count()).fold(0, |word, _| slots.with(word, largest).expect("an empty slot"));
     let words = [full; WORDS];
-    group.bench_function(name, |bencher| bencher.iter(|| L::census(black_box(&words))));
+    group.bench_function(format!("{layout:?}"), |bencher| {
+        bencher.iter(|| slots.census(black_box(&words)));
+    });
 }
 
 fn configuration() -> Criterion {

@@ -9,27 +9,23 @@ pub mod operations;
 pub mod snapshot;
 pub mod words;
 
-/// Evaluates the body with `$L` the layout that a number selects: one of the library's, or a
-/// smaller one, which is sooner full and whose fingerprints collide sooner.
-macro_rules! with_some_layout {
-    ($number:expr, $L:ident => $body:expr) => {
-        $crate::with_some_layout!(@ $number, $L => $body;
-            0: Plain<8, 8>, 1: Plain<6, 10>, 2: Plain<5, 12>, 3: Plain<4, 16>,
-            4: Plain<1, 1>, 5: Plain<2, 2>, 6: Plain<3, 2>, 7: Plain<4, 3>,
-            8: Plain<16, 4>, 9: Plain<64, 1>, 10: Plain<2, 31>, 11: Plain<1, 16>,
-            12: SemiSorted<6, 12>, 13: SemiSorted<5, 14>, 14: SemiSorted<4, 17>,
-            15: SemiSorted<3, 22>,
-            16: SemiSorted<1, 5>, 17: SemiSorted<2, 5>, 18: SemiSorted<3, 6>, 19: SemiSorted<6, 5>)
-    };
-    (@ $number:expr, $L:ident => $body:expr;
-        $($index:literal: $layout:ident<$slots:literal, $bits:literal>),*) => {
-        match $number % 20 {
-            $($index => {
-                type $L = guira::raw::$layout<$slots, $bits>;
-                $body
-            })*
-            _ => unreachable!("the remainder is below 20"),
-        }
-    };
+use guira::{Layout, raw::Slots};
+
+/// Returns the words that a number selects: those of one of the library's layouts, or smaller ones,
+/// which are sooner full and whose fingerprints collide sooner.
+fn some_slots(number: u8) -> Slots {
+    let small = [
+        Slots::plain(2, 5, 0),
+        Slots::plain(3, 5, 0),
+        Slots::plain(4, 6, 0),
+        Slots::plain(8, 5, 0),
+        Slots::plain(2, 16, 0),
+        Slots::plain(2, 32, 0),
+        Slots::semi_sorted(2, 5),
+        Slots::semi_sorted(3, 6),
+        Slots::semi_sorted(6, 5),
+    ];
+    let large = Layout::ALL.iter().map(|layout| layout.slots());
+    let all: Vec<Slots> = large.chain(small).collect();
+    all[usize::from(number) % all.len()]
 }
-pub(crate) use with_some_layout;

@@ -3,11 +3,7 @@
 
 use arbitrary::Arbitrary;
 
-use crate::{
-    common::{operations::Operations, table::TableChecker},
-    decisions::Decisions,
-    with_some_layout,
-};
+use crate::{common::table::TableChecker, decisions::Decisions, some_slots};
 
 /// Largest number of buckets. In such a table a search finds every empty slot.
 const MAX_BUCKETS: u64 = 300;
@@ -31,8 +27,8 @@ pub fn run(input: Input) {
         buckets if buckets % 3 == 0 => 1 + buckets / 3 % 4,
         buckets => 1 + buckets / 3 % MAX_BUCKETS,
     };
-    let operations = with_some_layout!(input.layout, L => Operations::of::<L>());
-    let mut checker = TableChecker::new(operations, buckets, input.seed, input.decisions);
+    let slots = some_slots(input.layout);
+    let mut checker = TableChecker::new(slots, buckets, input.seed, input.decisions);
     while !checker.rng.has_ended() {
         checker.step();
     }

@@ -1,17 +1,18 @@
-//! The functions of a layout on one word against a list of numbers.
+//! The functions on one word, in any layout, against a list of slots.
 //!
 //! All words come from the functions themselves, starting with the empty one, so the checks hold
-//! for any encoding of fingerprints.
+//! for any encoding of slots.
 
 use arbitrary::Arbitrary;
-use guira::raw::{BucketLayout, Fingerprint};
+use guira::raw::Slots;
 
-use crate::with_some_layout;
+use crate::some_slots;
 
 /// A layout and changes to a word.
 #[derive(Arbitrary, Debug)]
 pub struct Input {
     layout: u8,
+    value_bits: u8,
     changes: Vec<Change>,
 }
 
@@ -23,12 +24,12 @@ enum Change {
     Replace(Number, Number),
 }
 
-/// The source of a fingerprint.
+/// The source of a slot.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Number {
-    /// An arbitrary fingerprint.
+    /// An arbitrary slot.
     Any(u32),
-    /// A fingerprint in the word with at most one bit flipped, which faulty code may confuse with
+    /// A slot in the word with at most one bit flipped, which faulty code may confuse with
     /// it.
     Near { item: u8, bit: u8 },
 }
@@ -38,89 +39,97 @@ enum Number {
 /// # Panics
 /// If a function and the list disagree.
 pub fn run(input: &Input) {
-    with_some_layout!(input.layout, L => run_on::<L>(&input.changes));
+    let mut slots = some_slots(input.layout);
+    if !slots.is_semi_sorted() {
+        let value_bits = u32::from(input.value_bits) % slots.key_bits().min(17);
+        slots = Slots::plain(slots.count(), slots.key_bits(), value_bits);
+    }
+    run_on(&slots, &input.changes);
 }
 
 /// Applies the changes to a word and to a list, and compares them after each change.
-fn run_on<L: BucketLayout>(changes: &[Change]) {
+fn run_on(slots: &Slots, changes: &[Change]) {
     let mut word = 0;
     let mut list = Vec::new();
-    check::<L>(word, &list);
+    check(slots, word, &list);
     for change in changes {
         match *change {
             Change::With(number) => {
-                let value = fingerprint::<L>(number, &list);
-                let room = list.len() < L::SLOTS as usize;
-                let new = L::with(word, Fingerprint::new(value));
-                assert_eq!(new.is_some(), room, "with {value}: {list:?}");
-                list.extend(room.then_some(value));
+                let slot = slot(slots, number, &list);
+                let room = list.len() < slots.count() as usize;
+                let new = slots.with(word, slot);
+                assert_eq!(new.is_some(), room, "with {slot}: {list:?}");
+                list.extend(room.then_some(slot));
                 word = new.unwrap_or(word);
-                check_one::<L>(word, &list, value);
+                check_one(slots, word, &list, slot);
             }
             Change::Without(number) => {
-                let value = fingerprint::<L>(number, &list);
-                let place = list.iter().position(|&held| held == value);
-                let new = L::without(word, L::pattern(Fingerprint::new(value)));
-                assert_eq!(new.is_some(), place.is_some(), "without {value}: {list:?}");
+                let slot = slot(slots, number, &list);
+                let place = list.iter().position(|&held| held == slot);
+                let new = slots.without(word, slots.sought(slot));
+                assert_eq!(new.is_some(), place.is_some(), "without {slot}: {list:?}");
                 place.map(|place| list.swap_remove(place));
                 word = new.unwrap_or(word);
-                check_one::<L>(word, &list, value);
+                check_one(slots, word, &list, slot);
             }
             Change::Replace(old, new) => {
-                let [old, new] = [old, new].map(|number| fingerprint::<L>(number, &list));
+                let [old, new] = [old, new].map(|number| slot(slots, number, &list));
                 let place = list.iter().position(|&held| held == old);
-                let pattern = L::pattern(Fingerprint::new(old));
-                let replaced = L::replace(word, pattern, Fingerprint::new(new));
-                assert_eq!(replaced.is_some(), place.is_some(), "replace {old}: {list:?}");
+                let replaced = slots.replaced(word, slots.sought(old), new);
+                assert_eq!(replaced.is_some(), place.is_some(), "replaced {old}: {list:?}");
                 if let Some(place) = place {
                     list[place] = new;
                 }
                 word = replaced.unwrap_or(word);
-                check_one::<L>(word, &list, old);
-                check_one::<L>(word, &list, new);
+                check_one(slots, word, &list, old);
+                check_one(slots, word, &list, new);
             }
         }
-        check::<L>(word, &list);
+        check(slots, word, &list);
     }
 }
 
-/// Returns the fingerprint of a number.
-fn fingerprint<L: BucketLayout>(number: Number, list: &[u32]) -> u32 {
-    let value = match number {
-        Number::Any(number) => number & L::MAX_FINGERPRINT,
+/// Returns the slot of a number.
+fn slot(slots: &Slots, number: Number, list: &[u32]) -> u32 {
+    let bits = slots.key_bits() + slots.value_bits();
+    let max = u32::MAX >> (32 - bits);
+    let slot = match number {
+        Number::Any(number) => number & max,
         Number::Near { item, bit } => {
             let near = list.get(usize::from(item) % list.len().max(1)).copied().unwrap_or(1);
             // One value more than there are bits: it flips none.
-            let bit = u32::from(bit) % (L::BITS + 1);
-            near ^ (1 << bit & L::MAX_FINGERPRINT)
+            let bit = u32::from(bit) % (bits + 1);
+            near ^ (1_u32.checked_shl(bit).unwrap_or(0) & max)
         }
     };
-    value.max(L::MIN_FINGERPRINT)
+    slot.max(slots.slot(slots.min_key(), 0))
 }
 
-/// Checks what the functions return for a word and a fingerprint.
-fn check_one<L: BucketLayout>(word: u64, list: &[u32], value: u32) {
-    let pattern = L::pattern(Fingerprint::new(value));
-    let count = list.iter().filter(|&&held| held == value).count();
-    assert_eq!(L::count(word, pattern) as usize, count, "count of {value}: {list:?}");
-    assert_eq!(L::contains(word, pattern), count > 0, "contains {value}: {list:?}");
+/// Checks what the functions return for a word and a slot.
+fn check_one(slots: &Slots, word: u64, list: &[u32], slot: u32) {
+    let sought = slots.sought(slot);
+    assert_eq!(slots.holds(word, sought), list.contains(&slot), "holds {slot}: {list:?}");
+    // Whatever the values are.
+    let has_key = |&&held: &&u32| slots.key(held) == slots.key(slot);
+    let count = list.iter().filter(has_key).count() as u32;
     for words in [[word, 0], [0, word]] {
-        let found = L::either_contains(words, pattern);
-        assert_eq!(found, count > 0, "either_contains {value}: {list:?}");
+        assert_eq!(slots.count_in(words, sought), count, "count_in of {slot}: {list:?}");
+        let found = slots.either_holds(words, sought);
+        assert_eq!(found, count > 0, "either_holds {slot}: {list:?}");
     }
 }
 
-/// Checks what the functions return for a word and all fingerprints in it.
-fn check<L: BucketLayout>(word: u64, list: &[u32]) {
-    assert_eq!(L::is_emptier(0, word), !list.is_empty(), "is_emptier: {list:?}");
-    assert_eq!(L::is_full(word), list.len() == L::SLOTS as usize, "is_full: {list:?}");
-    let mut listed: Vec<u32> = L::fingerprints(word).map(Fingerprint::get).collect();
+/// Checks what the functions return for a word and all slots in it.
+fn check(slots: &Slots, word: u64, list: &[u32]) {
+    assert_eq!(slots.is_emptier(0, word), !list.is_empty(), "is_emptier: {list:?}");
+    assert_eq!(slots.is_full(word), list.len() == slots.count() as usize, "is_full: {list:?}");
+    let mut listed: Vec<u32> = slots.each(word).collect();
     let mut expected = list.to_vec();
     listed.sort_unstable();
     expected.sort_unstable();
-    assert_eq!(listed, expected, "fingerprints");
+    assert_eq!(listed, expected, "each");
     assert_eq!(word == 0, list.is_empty(), "only the empty word is zero");
-    for &value in list {
-        check_one::<L>(word, list, value);
+    for &slot in list {
+        check_one(slots, word, list, slot);
     }
 }

@@ -7,18 +7,18 @@ use guira::{
     Filter, Hashed, Layout,
     kind::{Contents, Expiring, Fixed, Growing, Growth, Map, Set},
     raw::{
-        Addressing, Aged, Bare, BucketLayout, ClockState, FixedTable, GrowingTable, Item, Limits,
-        Move, Pair, Payload, Plain, Valued,
+        Aged, Bare, ClockState, FixedTable, FixedWords, GrowingTable, Item, Limits, Move, Pair,
+        Payload, Slots, Valued,
     },
 };
 use loom::sync::Arc;
 
 use crate::{
     EVERY_WAY, Mark, Seen, check_each,
-    expiry::{A, START, WINDOW},
-    spawn_deep,
+    expiry::{self, START, WINDOW},
+    reversed, spawn_deep,
     splits::{self, S},
-    values::V,
+    values,
 };
 
 /// The value of the item.
@@ -66,12 +66,18 @@ fn hash<C: Contents, G: Growth>(filter: &Filter<C, G>, fits: impl Fn(u64) -> boo
     Hashed((0..).find(|&hash| fits(filter.mixed_hash(hash))).expect("one of many"))
 }
 
+/// Moves the copy of a pair from the first bucket to the second one. Returns `false` if it was not
+/// there, or if the destination was full.
+fn relocate<P: Payload>(table: &FixedTable<P>, pair: Pair) -> bool {
+    let Pair { fingerprint, value, buckets: [from, to] } = pair;
+    let slot = table.slots().slot(fingerprint.get(), value);
+    table.relocate::<FixedWords>(Move { slot, from, to }, None)
+}
+
 /// Moves the copy of a pair from the first bucket to the second one, and back, unless it is gone.
-fn move_and_back<L: BucketLayout, P: Payload>(table: &FixedTable<P>, pair: Pair) {
-    let Pair { fingerprint, buckets: [first, second] } = pair;
-    for (from, to) in [(first, second), (second, first)] {
-        let _ = table.relocate::<L>(Move { fingerprint, from, to }, None);
-    }
+fn move_and_back<P: Payload>(table: &FixedTable<P>, pair: Pair) {
+    let _ = relocate(table, pair);
+    let _ = relocate(table, reversed(pair));
 }
 
 /// As above, with a split of the first bucket between the two moves.
@@ -85,19 +91,19 @@ fn move_split_and_back<P: Payload>(table: &GrowingTable<P>, item: Item) {
 /// Implements [`Tiny`] for the filters with these contents.
 macro_rules! tiny {
     ($(
-        $contents:ty: $payload:expr, $L:ty, $age:expr, [$fixed:expr, $growing:expr], $clock:expr,
-        $value:expr $(, $argument:expr)?;
+        $contents:ty: $payload:expr, $slots:expr, $age:expr, [$fixed:expr, $growing:expr],
+        $clock:expr, $value:expr $(, $argument:expr)?;
     )*) => {$(
         impl Tiny for Filter<$contents, Fixed> {
             fn limited(max_copies: Option<NonZero<u8>>) -> Self {
-                let table = FixedTable::new(Addressing::new(2, $payload), false);
+                let table = FixedTable::new($slots, 2, $payload, false);
                 let table = table.expect("memory for a few words");
                 Self::around(table, $fixed, $clock, max_copies)
             }
 
             fn key(&self) -> Hashed {
                 let addressing = self.table().addressing();
-                hash(self, |mixed| addressing.pair::<$L>(mixed).buckets == [0, 1])
+                hash(self, |mixed| addressing.pair(mixed).buckets == [0, 1])
             }
 
             fn put(&self, key: Hashed) {
@@ -105,17 +111,15 @@ macro_rules! tiny {
             }
 
             fn shift(&self, key: Hashed) {
-                let pair = self.table().addressing().pair::<$L>(self.mixed_hash(key.0));
-                let Pair { fingerprint, buckets: [first, second] } = pair.with_value($value);
-                let mut moves = [(first, second), (second, first)].into_iter();
-                let mut relocate =
-                    |(from, to)| self.table().relocate::<$L>(Move { fingerprint, from, to }, None);
-                assert!(moves.any(&mut relocate), "it is nowhere");
+                let pair = self.table().addressing().pair(self.mixed_hash(key.0));
+                let pair = pair.with_value($value);
+                let mut ways = [pair, reversed(pair)].into_iter();
+                assert!(ways.any(|pair| relocate(self.table(), pair)), "it is nowhere");
             }
 
             fn stir(&self, key: Hashed) {
-                let pair = self.table().addressing().pair::<$L>(self.mixed_hash(key.0));
-                move_and_back::<$L, _>(self.table(), pair.with_value($value));
+                let pair = self.table().addressing().pair(self.mixed_hash(key.0));
+                move_and_back(self.table(), pair.with_value($value));
             }
 
             fn counts(&self, key: Hashed) -> [usize; 2] {
@@ -170,12 +174,12 @@ macro_rules! tiny {
 }
 
 tiny! {
-    Set: Bare, Plain<4, 16>, |_| false, [Layout::Plain4x16, Layout::Growing2x30], None, 0;
-    Map: Valued::new(8), V, |_| false, [
+    Set: Bare, Slots::plain(4, 16, 0), |_| false, [Layout::Plain4x16, Layout::Growing2x30], None, 0;
+    Map: Valued::new(8), values::SLOTS, |_| false, [
         Layout::with_values(2, 8).expect("a layout"),
         Layout::growing(2, 8).expect("a layout")
     ], None, VALUE, VALUE;
-    Expiring: Aged::new(2, WINDOW, START), A, |filter: &Self| filter.advance() > START, [
+    Expiring: Aged::new(2, WINDOW, START), expiry::SLOTS, |it: &Self| it.advance() > START, [
         Layout::with_values(2, 2).expect("a layout"),
         Layout::growing(2, 2).expect("a layout")
     ], Some(ClockState::new(WINDOW, START, INTERVAL)), 0;

@@ -3,17 +3,17 @@
 
 use guira::{
     ExpiringFilter, Layout,
-    raw::{Addressing, Aged, BucketLayout, Clock, Fingerprint, FixedTable, Move, Pair, Plain, mix},
+    raw::{Aged, Clock, Fingerprint, FixedTable, FixedWords, Move, Pair, Slots, mix},
 };
 use loom::sync::Arc;
 
-/// The layout of tables whose slots expire.
-pub type A = Plain<2, 32>;
 /// A table whose slots expire.
 pub type Aging = FixedTable<Aged>;
 
 /// Bits of a stamp: there are four ages, so that an old slot soon looks new.
 const STAMP_BITS: u32 = 2;
+/// The layout of tables whose slots expire.
+pub const SLOTS: Slots = Slots::plain(2, 32, STAMP_BITS);
 /// Slots are visible at the ages 0 and 1, expired at 2, and spared at 3.
 pub const WINDOW: u32 = 1;
 /// The generation in which each model starts.
@@ -26,8 +26,8 @@ pub fn aging() -> Arc<Aging> {
 }
 
 fn new() -> Aging {
-    let addressing = Addressing::new(2, Aged::new(STAMP_BITS, WINDOW, START));
-    FixedTable::new(addressing, false).expect("memory for a few words")
+    let aged = Aged::new(STAMP_BITS, WINDOW, START);
+    FixedTable::new(SLOTS, 2, aged, false).expect("memory for a few words")
 }
 
 /// Returns a filter around such a table.
@@ -48,10 +48,11 @@ pub fn filter() -> Arc<ExpiringFilter> {
 pub fn item(table: &Aging, buckets: [u32; 2], stripe: u32, nth: usize) -> Pair {
     let addressing = table.addressing();
     let pair = |key: u32| {
-        let fingerprint = Fingerprint::new(key << STAMP_BITS);
-        Pair { fingerprint, buckets: [buckets[0], addressing.alt_bucket(fingerprint, buckets[0])] }
+        let fingerprint = Fingerprint::new(key);
+        let alternate = addressing.alt_bucket(fingerprint, buckets[0]);
+        Pair { fingerprint, value: 0, buckets: [buckets[0], alternate] }
     };
-    (1..=A::MAX_FINGERPRINT >> STAMP_BITS)
+    (SLOTS.min_key()..1 << SLOTS.key_bits())
         .filter(|key| key % 2 == stripe)
         .map(pair)
         .filter(|pair| pair.buckets == buckets)
@@ -66,13 +67,13 @@ pub fn item(table: &Aging, buckets: [u32; 2], stripe: u32, nth: usize) -> Pair {
 #[must_use]
 pub fn hashed(table: &Aging) -> (u64, Pair) {
     let mut items =
-        (0..).map(|hash| (hash, crate::reversed(table.addressing().pair::<A>(mix(hash, 0)))));
+        (0..).map(|hash| (hash, crate::reversed(table.addressing().pair(mix(hash, 0)))));
     items.find(|(_, item)| item.buckets == [0, 1]).expect("one of many")
 }
 
-/// The pair with the stamp of a generation.
-fn stamped(item: Pair, generation: u64) -> Pair {
-    item.with_value((generation % (1 << STAMP_BITS)) as u16)
+/// The stamp of a generation.
+fn stamp(generation: u64) -> u16 {
+    (generation % (1 << STAMP_BITS)) as u16
 }
 
 /// Puts a copy of an item with the stamp of this generation into this very bucket.
@@ -80,8 +81,8 @@ fn stamped(item: Pair, generation: u64) -> Pair {
 /// # Panics
 /// If the bucket is full.
 pub fn put(table: &Aging, item: Pair, generation: u64, bucket: u32) {
-    let pair = Pair { buckets: [bucket; 2], ..stamped(item, generation) };
-    table.insert::<A>(pair).expect("room");
+    let pair = Pair { buckets: [bucket; 2], ..item.with_value(stamp(generation)) };
+    table.insert::<FixedWords>(pair).expect("room");
 }
 
 /// Moves a copy of an item with the stamp of this generation to the other bucket, and stores
@@ -95,17 +96,16 @@ pub fn relocate(
     from: u32,
     incoming: Option<(Pair, u64)>,
 ) -> bool {
-    let Pair { fingerprint, .. } = stamped(item, generation);
-    let incoming = incoming.map(|(item, generation)| stamped(item, generation).fingerprint);
-    table.relocate::<A>(Move { fingerprint, from, to: 1 - from }, incoming)
+    let slot = |item: Pair, generation| SLOTS.slot(item.fingerprint.get(), stamp(generation));
+    let step = Move { slot: slot(item, generation), from, to: 1 - from };
+    table.relocate::<FixedWords>(step, incoming.map(|(item, generation)| slot(item, generation)))
 }
 
 /// Counts the slots with an item, whatever its stamp is, and with other items.
 fn slots(table: &Aging, item: Pair) -> (usize, usize) {
     let (words, _) = table.copy_words().expect("memory for a few words");
-    let slots = words.iter().flat_map(|&word| A::fingerprints(word));
-    let is_copy =
-        |slot: &Fingerprint| slot.get() >> STAMP_BITS == item.fingerprint.get() >> STAMP_BITS;
+    let slots = words.iter().flat_map(|&word| SLOTS.each(word));
+    let is_copy = |&slot: &u32| SLOTS.key(slot) == item.fingerprint.get();
     let (copies, others): (Vec<_>, Vec<_>) = slots.partition(is_copy);
     (copies.len(), others.len())
 }
@@ -125,17 +125,17 @@ pub fn assert_ends(table: &Aging) {
     for _ in 0..1 << STAMP_BITS {
         let now = table.clock().generation();
         let (words, _) = table.copy_words().expect("memory for a few words");
-        let is_visible = |slot: &Fingerprint| {
-            let stamp = u64::from(slot.get()) % (1 << STAMP_BITS);
-            (0..=u64::from(WINDOW)).any(|age| (now - age) % (1 << STAMP_BITS) == stamp)
+        let is_visible = |&slot: &u32| {
+            let of_slot = slot % (1 << STAMP_BITS);
+            (0..=u64::from(WINDOW)).any(|age| u32::from(stamp(now - age)) == of_slot)
         };
-        let visible = words.iter().flat_map(|&word| A::fingerprints(word)).filter(is_visible);
+        let visible = words.iter().flat_map(|&word| SLOTS.each(word)).filter(is_visible);
         assert_eq!(
             table.clock().visible_slots(),
             visible.count().try_into().ok(),
             "slots are miscounted"
         );
-        table.advance::<A>();
+        table.advance::<FixedWords>();
     }
     let (words, _) = table.copy_words().expect("memory for a few words");
     assert!(words.iter().all(|&word| word == 0), "a slot was never swept");

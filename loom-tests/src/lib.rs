@@ -15,7 +15,10 @@ use std::sync::{
     atomic::{AtomicBool, Ordering::SeqCst},
 };
 
-use guira::raw::{Addressing, Bare, BucketLayout, Fingerprint, FixedTable, Move, Pair};
+use guira::{
+    CuckooFilter, Hashed, Layout,
+    raw::{Bare, Fingerprint, FixedTable, FixedWords, Move, Pair, Slots},
+};
 use loom::{cell::UnsafeCell, thread::JoinHandle};
 
 mod check;
@@ -32,11 +35,8 @@ pub use check::{Seen, check, check_deep, check_each, check_shallow};
 /// The layout of the models. With two slots per bucket, a bucket is full after two inserts. With 8
 /// bits, there are fingerprints for every pair of buckets. The feature `semi-sorted` selects the
 /// semi-sorted layout.
-#[cfg(not(feature = "semi-sorted"))]
-pub type L = guira::raw::Plain<2, 8>;
-#[cfg(feature = "semi-sorted")]
-#[allow(missing_docs, reason = "as above")]
-pub type L = guira::raw::SemiSorted<2, 8>;
+pub const SLOTS: Slots =
+    if cfg!(feature = "semi-sorted") { Slots::semi_sorted(2, 8) } else { Slots::plain(2, 8, 0) };
 
 /// Runs one thread of a model.
 pub fn spawn<T: 'static, R: 'static>(
@@ -109,7 +109,26 @@ impl Lookup for FixedTable {
     type Item = Pair;
 
     fn finds(&self, item: Pair) -> bool {
-        self.contains::<L>(item)
+        self.contains(item)
+    }
+}
+
+/// A filter that looks up each key as a batch of its own.
+pub struct InBatches(pub CuckooFilter);
+
+impl Lookup for InBatches {
+    type Item = Hashed;
+
+    fn finds(&self, key: Hashed) -> bool {
+        self.0.contains_batch(&[key], &mut [false]) == 1
+    }
+}
+
+impl Lookup for CuckooFilter {
+    type Item = Hashed;
+
+    fn finds(&self, key: Hashed) -> bool {
+        self.contains(&key)
     }
 }
 
@@ -269,7 +288,39 @@ impl Mark {
 /// If there is no memory.
 #[must_use]
 pub fn table(buckets: u64) -> FixedTable {
-    FixedTable::new(Addressing::new(buckets, Bare), false).expect("memory for a few words")
+    FixedTable::new(SLOTS, buckets, Bare, false).expect("memory for a few words")
+}
+
+/// Returns a filter of two empty buckets, whose words are of the kind of those of the models.
+///
+/// # Panics
+/// If there is no memory.
+#[must_use]
+pub fn filter() -> loom::sync::Arc<CuckooFilter> {
+    loom::sync::Arc::new(new_filter())
+}
+
+/// As [`filter`], for a caller that does not share it yet.
+///
+/// # Panics
+/// If there is no memory.
+#[must_use]
+pub fn new_filter() -> CuckooFilter {
+    let is_semi_sorted = cfg!(feature = "semi-sorted");
+    let layout = if is_semi_sorted { Layout::SemiSorted6x12 } else { Layout::Plain6x10 };
+    let table = FixedTable::new(layout.slots(), 2, Bare, false).expect("memory for a few words");
+    CuckooFilter::around(table, layout, None, None)
+}
+
+/// Returns a key whose item has both buckets of a filter, the first one first, and its pair.
+///
+/// # Panics
+/// Never: many items have both buckets.
+#[must_use]
+pub fn keyed(filter: &CuckooFilter) -> (Hashed, Pair) {
+    let pair = |hash| filter.table().addressing().pair(filter.mixed_hash(hash));
+    let mut keys = (0..).map(|hash| (Hashed(hash), pair(hash)));
+    keys.find(|(_, pair)| pair.buckets == [0, 1]).expect("one of many")
 }
 
 /// Returns the `nth` fingerprint of a stripe whose alternate bucket, from `bucket`, is `alternate`.
@@ -286,7 +337,7 @@ pub fn fingerprint(
     stripe: u32,
     nth: usize,
 ) -> Fingerprint {
-    (L::MIN_FINGERPRINT..=L::MAX_FINGERPRINT)
+    (SLOTS.min_key()..1 << SLOTS.key_bits())
         .filter(|value| value % 2 == stripe)
         .map(Fingerprint::new)
         .filter(|&fingerprint| table.addressing().alt_bucket(fingerprint, bucket) == alternate)
@@ -306,7 +357,8 @@ pub fn with_copies(buckets: &[u32]) -> (loom::sync::Arc<FixedTable>, Fingerprint
 /// Returns the pair of a fingerprint, starting from one of its buckets.
 #[must_use]
 pub fn pair(table: &FixedTable, fingerprint: Fingerprint, bucket: u32) -> Pair {
-    Pair { fingerprint, buckets: [bucket, table.addressing().alt_bucket(fingerprint, bucket)] }
+    let alternate = table.addressing().alt_bucket(fingerprint, bucket);
+    Pair { fingerprint, value: 0, buckets: [bucket, alternate] }
 }
 
 /// Returns the same pair with the other bucket first.
@@ -331,17 +383,18 @@ pub fn put_each(table: &FixedTable, fingerprint: Fingerprint, buckets: &[u32]) {
 /// # Panics
 /// If the bucket is full.
 pub fn put(table: &FixedTable, fingerprint: Fingerprint, bucket: u32) {
-    table.insert::<L>(Pair { fingerprint, buckets: [bucket; 2] }).expect("room");
+    let pair = Pair { fingerprint, value: 0, buckets: [bucket; 2] };
+    table.insert::<FixedWords>(pair).expect("room");
 }
 
 /// Counts the copies of a fingerprint in this very bucket.
 #[must_use]
 pub fn copies(table: &FixedTable, fingerprint: Fingerprint, bucket: u32) -> usize {
-    table.count::<L>(Pair { fingerprint, buckets: [bucket; 2] })
+    table.count::<FixedWords>(Pair { fingerprint, value: 0, buckets: [bucket; 2] })
 }
 
 /// Moves a fingerprint. Returns `false` if it was not there, or if the destination was full.
 #[must_use]
 pub fn relocate(table: &FixedTable, fingerprint: Fingerprint, from: u32, to: u32) -> bool {
-    table.relocate::<L>(Move { fingerprint, from, to }, None)
+    table.relocate::<FixedWords>(Move { slot: fingerprint.get(), from, to }, None)
 }

@@ -4,11 +4,11 @@ use std::cell::Cell;
 
 use guira::{
     ExpiringFilter, GrowingExpiringFilter, Layout,
-    raw::{Addressing, Aged, ClockState, FixedTable, GrowingTable, Limits, TimeSource},
+    raw::{Aged, ClockState, FixedTable, GrowingTable, Limits, TimeSource},
 };
 
 use crate::{
-    expiry::{START, WINDOW},
+    expiry::{SLOTS, START, WINDOW},
     splits::S,
 };
 
@@ -38,7 +38,7 @@ fn clock() -> Option<ClockState> {
 /// If there is no memory.
 #[must_use]
 pub fn filter() -> ExpiringFilter {
-    let table = FixedTable::new(Addressing::new(2, Aged::new(2, WINDOW, START)), false);
+    let table = FixedTable::new(SLOTS, 2, Aged::new(2, WINDOW, START), false);
     let layout = Layout::with_values(2, 2).expect("a layout");
     ExpiringFilter::around(table.expect("memory for a few words"), layout, clock(), None)
 }

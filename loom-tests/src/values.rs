@@ -1,16 +1,17 @@
 //! A table with values, in which a model chooses where each copy of an item is. Its slots are plain
 //! whatever the layout of the other models is: semi-sorted ones hold no values.
 
-use guira::raw::{Addressing, BucketLayout, Fingerprint, FixedTable, Move, Pair, Plain, Valued};
+use guira::raw::{Fingerprint, FixedTable, FixedWords, Move, Pair, Slots, Valued};
 use loom::sync::Arc;
 
-/// The layout of tables with values.
-pub type V = Plain<2, 32>;
 /// A table with values.
 pub type Map = FixedTable<Valued>;
 
 /// Bits of a value.
 const VALUE_BITS: u32 = 8;
+
+/// The layout of tables with values.
+pub const SLOTS: Slots = Slots::plain(2, 32, VALUE_BITS);
 
 /// Returns a table of two empty buckets.
 ///
@@ -18,8 +19,8 @@ const VALUE_BITS: u32 = 8;
 /// If there is no memory.
 #[must_use]
 pub fn map() -> Arc<Map> {
-    let addressing = Addressing::new(2, Valued::new(VALUE_BITS));
-    Arc::new(FixedTable::new(addressing, false).expect("memory for a few words"))
+    let map = FixedTable::new(SLOTS, 2, Valued::new(VALUE_BITS), false);
+    Arc::new(map.expect("memory for a few words"))
 }
 
 /// Returns the pair of the `nth` item of a stripe that has both buckets, the first one first, with
@@ -31,10 +32,11 @@ pub fn map() -> Arc<Map> {
 pub fn item(map: &Map, stripe: u32, nth: usize) -> Pair {
     let addressing = map.addressing();
     let pair = |key: u32| {
-        let fingerprint = Fingerprint::new(key << VALUE_BITS);
-        Pair { fingerprint, buckets: [0, addressing.alt_bucket(fingerprint, 0)] }
+        let fingerprint = Fingerprint::new(key);
+        let alternate = addressing.alt_bucket(fingerprint, 0);
+        Pair { fingerprint, value: 0, buckets: [0, alternate] }
     };
-    (1..=V::MAX_FINGERPRINT >> VALUE_BITS)
+    (SLOTS.min_key()..1 << SLOTS.key_bits())
         .filter(|key| key % 2 == stripe)
         .map(pair)
         .filter(|pair| pair.buckets == [0, 1])
@@ -48,15 +50,15 @@ pub fn item(map: &Map, stripe: u32, nth: usize) -> Pair {
 /// If the bucket is full.
 pub fn put(map: &Map, item: Pair, value: u16, bucket: u32) {
     let pair = Pair { buckets: [bucket; 2], ..item.with_value(value) };
-    map.insert::<V>(pair).expect("room");
+    map.insert::<FixedWords>(pair).expect("room");
 }
 
 /// Moves a copy of an item with this value to the other bucket. Returns `false` if it was not
 /// there, or if the destination was full.
 #[must_use]
 pub fn relocate(map: &Map, item: Pair, value: u16, from: u32) -> bool {
-    let Pair { fingerprint, .. } = item.with_value(value);
-    map.relocate::<V>(Move { fingerprint, from, to: 1 - from }, None)
+    let slot = SLOTS.slot(item.fingerprint.get(), value);
+    map.relocate::<FixedWords>(Move { slot, from, to: 1 - from }, None)
 }
 
 /// Adds a copy of an item with this value, or returns the value that it has.
@@ -65,13 +67,13 @@ pub fn relocate(map: &Map, item: Pair, value: u16, from: u32) -> bool {
 /// If there is no room.
 #[must_use]
 pub fn get_or_insert(map: &Map, pair: Pair) -> Option<u16> {
-    map.get_or_insert::<V>(pair).expect("room")
+    map.get_or_insert::<FixedWords>(pair).expect("room")
 }
 
 /// Returns all values of an item, sorted.
 #[must_use]
 pub fn values(map: &Map, item: Pair) -> Vec<u16> {
-    let mut values = map.candidates::<V>(item).as_slice().to_vec();
+    let mut values = map.candidates::<FixedWords>(item).as_slice().to_vec();
     values.sort_unstable();
     values
 }
@@ -82,5 +84,5 @@ pub fn values(map: &Map, item: Pair) -> Vec<u16> {
 /// If it has not.
 pub fn assert_values(map: &Map, item: Pair, expected: &[u16]) {
     assert_eq!(values(map, item), expected, "copies were lost, doubled or changed");
-    assert_eq!(map.count::<V>(item), expected.len());
+    assert_eq!(map.count::<FixedWords>(item), expected.len());
 }

@@ -2,11 +2,11 @@
 
 use guira::{
     InsertError,
-    raw::{Fingerprint, FixedTable, PendingInserts},
+    raw::{Fingerprint, FixedTable, FixedWords, PendingInserts},
 };
 use guira_loom_tests::{
-    EVERY_WAY, L, check, check_shallow, fingerprint, look_up_beside, pair, publishes, put,
-    put_each, spawn, table, with_copies,
+    EVERY_WAY, check, check_shallow, fingerprint, look_up_beside, pair, publishes, put, put_each,
+    spawn, table, with_copies,
 };
 use loom::sync::Arc;
 
@@ -16,9 +16,9 @@ fn insert_batch(table: &FixedTable, items: &[(Fingerprint, u32)]) -> Vec<Result<
     let mut done = |position: usize, outcome| outcomes[position] = outcome;
     let mut pending = PendingInserts::default();
     for (position, &(item, bucket)) in items.iter().enumerate() {
-        pending.insert::<L>(table, position, pair(table, item, bucket), &mut done);
+        pending.insert(table, position, pair(table, item, bucket), &mut done);
     }
-    pending.finish::<L>(table, &mut done);
+    pending.finish(table, &mut done);
     outcomes
 }
 
@@ -56,7 +56,7 @@ impl Scene {
     /// Checks that all new items are there once.
     fn assert_inserted(&self, table: &FixedTable) {
         for (item, bucket) in self.incoming {
-            assert_eq!(table.count::<L>(pair(table, item, bucket)), 1, "lost or doubled");
+            assert_eq!(table.count::<FixedWords>(pair(table, item, bucket)), 1, "lost or doubled");
         }
     }
 }
@@ -75,7 +75,7 @@ fn beside_a_reader() {
         });
         scene.assert_inserted(&table);
         for item in scene.moving {
-            assert_eq!(table.count::<L>(pair(&table, item, 0)), 1, "lost or doubled");
+            assert_eq!(table.count::<FixedWords>(pair(&table, item, 0)), 1, "lost or doubled");
         }
     });
 }
@@ -91,7 +91,7 @@ fn publishes_what_it_adds() {
         32,
         || Arc::new(table(2)),
         insert,
-        move |table| table.contains::<L>(pair(table, item(table), 0)),
+        move |table| table.contains(pair(table, item(table), 0)),
     );
 }
 
@@ -102,16 +102,17 @@ fn beside_a_removal() {
         let table = Arc::new(table(3));
         let scene = Scene::new(&table);
         let (incoming, leaving) = (scene.incoming, scene.moving[0]);
-        let remover =
-            spawn(&table, move |table| assert!(table.remove::<L>(pair(table, leaving, 2))));
+        let remover = spawn(&table, move |table| {
+            assert!(table.remove::<FixedWords>(pair(table, leaving, 2)))
+        });
         let writer = spawn(&table, move |table| {
             assert_eq!(insert_batch(table, &incoming), [Ok(()); 2]);
         });
         remover.join().unwrap();
         writer.join().unwrap();
         scene.assert_inserted(&table);
-        assert_eq!(table.count::<L>(pair(&table, leaving, 0)), 0);
-        assert_eq!(table.count::<L>(pair(&table, scene.moving[1], 0)), 1);
+        assert_eq!(table.count::<FixedWords>(pair(&table, leaving, 0)), 0);
+        assert_eq!(table.count::<FixedWords>(pair(&table, scene.moving[1], 0)), 1);
         seen.note("done");
     });
 }
@@ -137,11 +138,11 @@ fn beside_another() {
             other => panic!("two slots, and {other:?} items were added"),
         });
         for (&(item, bucket), outcome) in batches.iter().flatten().zip(outcomes.iter().flatten()) {
-            let copies = table.count::<L>(pair(&table, item, bucket));
+            let copies = table.count::<FixedWords>(pair(&table, item, bucket));
             assert_eq!(copies, usize::from(outcome.is_ok()), "lost or doubled");
         }
         for item in scene.moving {
-            assert_eq!(table.count::<L>(pair(&table, item, 0)), 1, "lost or doubled");
+            assert_eq!(table.count::<FixedWords>(pair(&table, item, 0)), 1, "lost or doubled");
         }
     });
 }
@@ -152,12 +153,16 @@ fn of_the_last_copy_beside_a_move() {
     check("batch_too_many_copies", 30, &["added", "full"], |seen| {
         let (table, item) = with_copies(&[0, 0, 1]);
         let other = (fingerprint(&table, 0, 0, 1, 0), 0);
-        let mover = spawn(&table, move |table| table.insert::<L>(pair(table, other.0, other.1)));
+        let mover =
+            spawn(&table, move |table| table.insert::<FixedWords>(pair(table, other.0, other.1)));
         let outcome = insert_batch(&table, &[(item, 1)])[0];
         assert_ne!(outcome, Err(InsertError::TooManyCopies), "there were three copies");
         let other = mover.join().unwrap();
         assert!(outcome.is_ok() != other.is_ok(), "one slot: {outcome:?} and {other:?}");
-        assert_eq!(table.count::<L>(pair(&table, item, 0)), 3 + usize::from(outcome.is_ok()));
+        assert_eq!(
+            table.count::<FixedWords>(pair(&table, item, 0)),
+            3 + usize::from(outcome.is_ok())
+        );
         seen.note_if(outcome.is_ok(), "added", "full");
     });
 }

@@ -1,7 +1,10 @@
 //! Steps that several operations share, for the callers that no other model covers.
 
-use guira::{InsertError, raw::FixedTable};
-use guira_loom_tests::{L, Written, check, fingerprint, pair, publishes, put, spawn, table};
+use guira::{
+    InsertError,
+    raw::{FixedTable, FixedWords},
+};
+use guira_loom_tests::{Written, check, fingerprint, pair, publishes, put, spawn, table};
 use loom::sync::Arc;
 
 /// Catches an `insert_unique` that does not publish what it adds.
@@ -10,10 +13,10 @@ fn unique_happens_before_a_hit() {
     let set_up = || Arc::new(table(2));
     let insert = |table: &FixedTable| {
         let item = fingerprint(table, 0, 1, 0, 0);
-        assert_eq!(table.insert_unique::<L>(pair(table, item, 0)), Ok(true));
+        assert_eq!(table.insert_unique::<FixedWords>(pair(table, item, 0)), Ok(true));
     };
     publishes("publish_unique", 32, set_up, insert, |table| {
-        table.contains::<L>(pair(table, fingerprint(table, 0, 1, 0, 0), 0))
+        table.contains(pair(table, fingerprint(table, 0, 1, 0, 0), 0))
     });
 }
 
@@ -31,14 +34,14 @@ fn insert_after_a_search_happens_before_a_hit() {
             let written = written.clone();
             spawn(&table, move |table| {
                 written.write();
-                table.insert::<L>(pair(table, item, 0))
+                table.insert::<FixedWords>(pair(table, item, 0))
             })
         };
         let remover = {
             let seen = seen.clone();
             spawn(&table, move |table| {
-                assert!(table.remove::<L>(pair(table, leaving, 0)));
-                if seen.note_if(table.contains::<L>(pair(table, item, 0)), "found", "not yet") {
+                assert!(table.remove::<FixedWords>(pair(table, leaving, 0)));
+                if seen.note_if(table.contains(pair(table, item, 0)), "found", "not yet") {
                     written.assert();
                 }
             })

@@ -2,10 +2,10 @@
 
 use guira::{
     CuckooFilter, Hashed,
-    raw::{BucketLayout, FixedTable},
+    raw::{FixedTable, FixedWords},
 };
 use guira_loom_tests::{
-    L, check, copies, fingerprint, pair, publishes, put, relocate, spawn, table, with_copies,
+    SLOTS, check, copies, fingerprint, pair, publishes, put, relocate, spawn, table, with_copies,
 };
 use loom::sync::{
     Arc,
@@ -18,7 +18,7 @@ use loom::sync::{
 /// Number of occupied slots in all buckets.
 fn occupied(table: &FixedTable) -> u64 {
     let (words, _) = table.copy_words().expect("memory for a few words");
-    words.iter().map(|&word| L::fingerprints(word).count() as u64).sum()
+    words.iter().map(|&word| SLOTS.each(word).count() as u64).sum()
 }
 
 /// Catches a `clear` that swaps words before it bumps, or with too weak an ordering.
@@ -36,10 +36,10 @@ fn is_one_moment_to_lookups() {
         put(&table, item, 0);
         let writer = spawn(&table, move |table| {
             put(table, item, 1);
-            assert_eq!(table.clear::<L>(), 2);
+            assert_eq!(table.clear(), 2);
         });
         let reader =
-            spawn(&table, move |table| [(); 2].map(|()| table.contains::<L>(pair(table, item, 1))));
+            spawn(&table, move |table| [(); 2].map(|()| table.contains(pair(table, item, 1))));
         seen.note(match reader.join().unwrap() {
             [true, true] => "hit, hit",
             [true, false] => "hit, miss",
@@ -64,19 +64,19 @@ fn then_an_insert_beside_a_move() {
         let writer = {
             let flag = flag.clone();
             spawn(&table, move |table| {
-                assert_eq!(table.clear::<L>(), 1, "a move was half done");
+                assert_eq!(table.clear(), 1, "a move was half done");
                 put(table, item, 1);
                 flag.store(true, Release);
             })
         };
         let mover = spawn(&table, move |table| relocate(table, item, 1, 0));
         let flagged = flag.load(Acquire);
-        let found = table.contains::<L>(pair(&table, item, 0));
+        let found = table.contains(pair(&table, item, 0));
         assert!(found || !flagged, "an item inserted after a clear was missed");
         seen.note_if(flagged, "after the flag", "before the flag");
         writer.join().unwrap();
         seen.note_if(mover.join().unwrap(), "moved", "not moved");
-        assert_eq!(table.count::<L>(pair(&table, item, 0)), 1);
+        assert_eq!(table.count::<FixedWords>(pair(&table, item, 0)), 1);
     });
 }
 
@@ -92,15 +92,15 @@ fn then_an_insert_and_an_alias_removed() {
         let writer = {
             let flag = flag.clone();
             spawn(&table, move |table| {
-                assert_eq!(table.clear::<L>(), 2);
+                assert_eq!(table.clear(), 2);
                 put(table, item, 1);
                 flag.store(true, Release);
                 put(table, item, 0);
-                assert!(table.remove::<L>(pair(table, item, 1)));
+                assert!(table.remove::<FixedWords>(pair(table, item, 1)));
             })
         };
         let flagged = flag.load(Acquire);
-        let found = table.contains::<L>(pair(&table, item, 0));
+        let found = table.contains(pair(&table, item, 0));
         assert!(found || !flagged, "an item inserted after a clear was missed");
         seen.note_if(flagged, "after the flag", "before the flag");
         writer.join().unwrap();
@@ -115,10 +115,10 @@ fn beside_an_insert() {
         let table = Arc::new(table(2));
         let [item, new] = [0, 1].map(|nth| fingerprint(&table, 0, 1, 0, nth));
         put(&table, item, 0);
-        let inserter = spawn(&table, move |table| table.insert::<L>(pair(table, new, 0)));
-        let cleared = table.clear::<L>();
+        let inserter = spawn(&table, move |table| table.insert::<FixedWords>(pair(table, new, 0)));
+        let cleared = table.clear();
         assert_eq!(inserter.join().unwrap(), Ok(()));
-        let left = table.count::<L>(pair(&table, new, 0)) as u64;
+        let left = table.count::<FixedWords>(pair(&table, new, 0)) as u64;
         assert_eq!((cleared + left, occupied(&table)), (2, left), "lost, or counted twice");
         seen.note_if(left == 1, "left", "cleared");
     });
@@ -132,7 +132,7 @@ fn beside_a_move() {
         let item = fingerprint(&table, 0, 1, 1, 0);
         put(&table, item, 1);
         let mover = spawn(&table, move |table| relocate(table, item, 1, 0));
-        assert_eq!(table.clear::<L>(), 1, "a move was half done");
+        assert_eq!(table.clear(), 1, "a move was half done");
         seen.note_if(mover.join().unwrap(), "moved", "not moved");
         assert_eq!(occupied(&table), 0, "the copy of a move survived");
     });
@@ -143,8 +143,8 @@ fn beside_a_move() {
 fn beside_a_removal() {
     check("clear_remove", 4, &["removed", "cleared"], |seen| {
         let (table, item) = with_copies(&[1]);
-        let remover = spawn(&table, move |table| table.remove::<L>(pair(table, item, 0)));
-        let cleared = table.clear::<L>();
+        let remover = spawn(&table, move |table| table.remove::<FixedWords>(pair(table, item, 0)));
+        let cleared = table.clear();
         let removed = seen.note_if(remover.join().unwrap(), "removed", "cleared");
         assert_eq!(cleared + u64::from(removed), 1, "taken twice, or not at all");
         assert_eq!(occupied(&table), 0);
@@ -165,10 +165,10 @@ fn beside_an_insert_that_relocates() {
             put(&table, item, bucket);
         }
         let new = fingerprint(&table, 0, 1, 0, 0);
-        let inserter = spawn(&table, move |table| table.insert::<L>(pair(table, new, 0)));
-        let cleared = table.clear::<L>();
+        let inserter = spawn(&table, move |table| table.insert::<FixedWords>(pair(table, new, 0)));
+        let cleared = table.clear();
         assert_eq!(inserter.join().unwrap(), Ok(()));
-        let left = table.count::<L>(pair(&table, new, 0)) as u64;
+        let left = table.count::<FixedWords>(pair(&table, new, 0)) as u64;
         assert_eq!((cleared + left, occupied(&table)), (5, left), "lost, or counted twice");
         seen.note_if(left == 1, "left", "cleared");
     });
@@ -179,8 +179,9 @@ fn beside_an_insert_that_relocates() {
 fn beside_insert_unique() {
     check("clear_unique", 4, &["added", "was present"], |seen| {
         let (table, item) = with_copies(&[0]);
-        let inserter = spawn(&table, move |table| table.insert_unique::<L>(pair(table, item, 1)));
-        assert_eq!(table.clear::<L>(), 1, "took an item that was added because it was absent");
+        let inserter =
+            spawn(&table, move |table| table.insert_unique::<FixedWords>(pair(table, item, 1)));
+        assert_eq!(table.clear(), 1, "took an item that was added because it was absent");
         let added = inserter.join().unwrap().expect("room");
         assert_eq!(occupied(&table), u64::from(added));
         seen.note_if(added, "added", "was present");
@@ -194,9 +195,9 @@ fn beside_another_clear() {
         let table = Arc::new(table(2));
         let items = [0, 1].map(|stripe| fingerprint(&table, 0, 1, stripe, 0));
         put(&table, items[0], 0);
-        let other = spawn(&table, FixedTable::clear::<L>);
+        let other = spawn(&table, FixedTable::clear);
         put(&table, items[1], 1);
-        let cleared = table.clear::<L>();
+        let cleared = table.clear();
         assert_eq!(cleared + other.join().unwrap(), 2, "lost, or counted twice");
         assert_eq!(occupied(&table), 0);
         seen.note(match cleared {
@@ -215,8 +216,8 @@ fn beside_a_copy() {
         let items = [0, 1].map(|stripe| fingerprint(&table, 0, 1, stripe, 0));
         put(&table, items[0], 0);
         put(&table, items[1], 1);
-        let clearer = spawn(&table, move |table| assert_eq!(table.clear::<L>(), 2));
-        let (copy, count) = table.try_clone::<L>(false).expect("memory for a few words");
+        let clearer = spawn(&table, move |table| assert_eq!(table.clear(), 2));
+        let (copy, count) = table.try_clone(false).expect("memory for a few words");
         clearer.join().unwrap();
         assert_eq!(occupied(&copy), count);
         assert_ne!(count, 1, "a part of the items");
@@ -228,9 +229,9 @@ fn beside_a_copy() {
 #[test]
 fn happens_after_the_inserts_it_clears() {
     let insert = |table: &FixedTable| {
-        table.insert::<L>(pair(table, fingerprint(table, 0, 1, 0, 0), 0)).expect("room");
+        table.insert::<FixedWords>(pair(table, fingerprint(table, 0, 1, 0, 0), 0)).expect("room");
     };
-    publishes("clear_acquires", 9, || Arc::new(table(2)), insert, |table| table.clear::<L>() == 1);
+    publishes("clear_acquires", 9, || Arc::new(table(2)), insert, |table| table.clear() == 1);
 }
 
 /// Catches a `clear` that does not subtract just the slots that it cleared from `len`.

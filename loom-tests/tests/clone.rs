@@ -1,15 +1,15 @@
 //! Copies of a table as a whole, beside a move and beside each other.
 
-use guira::raw::{Fingerprint, FixedTable};
+use guira::raw::{Fingerprint, FixedTable, FixedWords};
 use guira_loom_tests::{
-    L, check, fingerprint, pair, publishes, put_each, relocate, spawn, table, with_copies,
+    check, fingerprint, pair, publishes, put_each, relocate, spawn, table, with_copies,
 };
 use loom::sync::Arc;
 
 /// The copies of an item in a copy of the table.
 fn cloned(table: &FixedTable, item: Fingerprint) -> usize {
-    let (copy, occupied) = table.try_clone::<L>(false).expect("memory for a few words");
-    let copies = copy.count::<L>(pair(&copy, item, 0));
+    let (copy, occupied) = table.try_clone(false).expect("memory for a few words");
+    let copies = copy.count::<FixedWords>(pair(&copy, item, 0));
     assert_eq!(occupied, copies as u64);
     copies
 }
@@ -38,7 +38,7 @@ fn beside_another() {
         put_each(&table, item, &[0, 1]);
         let cloners = [(); 2]
             .map(|()| spawn(&table, move |table| assert!((1..=2).contains(&cloned(table, item)))));
-        assert!(table.remove::<L>(pair(&table, item, 0)));
+        assert!(table.remove::<FixedWords>(pair(&table, item, 0)));
         for cloner in cloners {
             cloner.join().unwrap();
         }
@@ -50,15 +50,16 @@ fn beside_another() {
 #[test]
 fn happens_after_the_inserts_it_copies() {
     let item = |table: &FixedTable| pair(table, fingerprint(table, 0, 1, 0, 0), 0);
-    let insert = move |table: &FixedTable| table.insert::<L>(item(table)).expect("an empty slot");
+    let insert =
+        move |table: &FixedTable| table.insert::<FixedWords>(item(table)).expect("an empty slot");
     publishes(
         "clone_acquires",
         35,
         || Arc::new(table(2)),
         insert,
         move |table| {
-            let (copy, _) = table.try_clone::<L>(false).expect("memory for a few words");
-            copy.contains::<L>(item(table))
+            let (copy, _) = table.try_clone(false).expect("memory for a few words");
+            copy.contains(item(table))
         },
     );
 }

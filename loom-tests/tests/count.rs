@@ -2,10 +2,10 @@
 
 use guira::{
     CuckooFilter, CuckooMap, Hashed, InsertError, Insertion,
-    raw::{Leases, ShardedCounter},
+    raw::{FixedWords, Leases, ShardedCounter},
 };
 use guira_loom_tests::{
-    L, Mark, check, fingerprint, pair, put, put_each, relocate, spawn, with_copies,
+    Mark, check, fingerprint, pair, put, put_each, relocate, spawn, with_copies,
 };
 use loom::sync::Arc;
 
@@ -17,7 +17,7 @@ fn count_beside_a_move(name: &str, buckets: &'static [u32]) {
         let counter = {
             let (seen, done) = (seen.clone(), done.clone());
             spawn(&table, move |table| {
-                assert_eq!(table.count::<L>(pair(table, item, 0)), buckets.len());
+                assert_eq!(table.count::<FixedWords>(pair(table, item, 0)), buckets.len());
                 seen.note_if(done.is_set(), "not before", "before");
             })
         };
@@ -49,12 +49,15 @@ fn of_two_copies_beside_a_move() {
 fn too_many_copies_beside_a_move() {
     check("too_many_copies_move", 43, &["moved", "no room"], |seen| {
         let (table, item) = with_copies(&[0, 0, 1]);
-        let inserter = spawn(&table, move |table| table.insert::<L>(pair(table, item, 0)));
+        let inserter = spawn(&table, move |table| table.insert::<FixedWords>(pair(table, item, 0)));
         let mover = spawn(&table, move |table| relocate(table, item, 0, 1));
         assert_eq!(inserter.join().unwrap(), Ok(()), "there was an empty slot throughout");
         seen.note_if(mover.join().unwrap(), "moved", "no room");
-        assert_eq!(table.count::<L>(pair(&table, item, 0)), 4);
-        assert_eq!(table.insert::<L>(pair(&table, item, 0)), Err(InsertError::TooManyCopies));
+        assert_eq!(table.count::<FixedWords>(pair(&table, item, 0)), 4);
+        assert_eq!(
+            table.insert::<FixedWords>(pair(&table, item, 0)),
+            Err(InsertError::TooManyCopies)
+        );
     });
 }
 
@@ -69,16 +72,16 @@ fn too_many_copies_after_a_search() {
         let neighbour = fingerprint(&table, 0, 0, 1, 0);
         put(&table, neighbour, 0);
         put_each(&table, item, &[0, 1, 1]);
-        let inserter = spawn(&table, move |table| table.insert::<L>(pair(table, item, 0)));
+        let inserter = spawn(&table, move |table| table.insert::<FixedWords>(pair(table, item, 0)));
         let mover = spawn(&table, move |table| {
-            assert!(table.remove::<L>(pair(table, neighbour, 0)));
+            assert!(table.remove::<FixedWords>(pair(table, neighbour, 0)));
             let _ = relocate(table, item, 1, 0);
         });
         let outcome = inserter.join().unwrap();
         mover.join().unwrap();
         let is_in = seen.note_if(outcome.is_ok(), "added", "full");
         assert!(is_in || outcome == Err(InsertError::Full), "there were three copies");
-        assert_eq!(table.count::<L>(pair(&table, item, 0)), 3 + usize::from(is_in));
+        assert_eq!(table.count::<FixedWords>(pair(&table, item, 0)), 3 + usize::from(is_in));
     });
 }
 
@@ -87,13 +90,14 @@ fn too_many_copies_after_a_search() {
 fn too_many_copies_beside_a_removal() {
     check("too_many_copies_remove", 60, &["inserted", "too many"], |seen| {
         let (table, item) = with_copies(&[0, 0, 1, 1]);
-        let inserter = spawn(&table, move |table| table.insert::<L>(pair(table, item, 0)));
-        let remover = spawn(&table, move |table| assert!(table.remove::<L>(pair(table, item, 0))));
+        let inserter = spawn(&table, move |table| table.insert::<FixedWords>(pair(table, item, 0)));
+        let remover =
+            spawn(&table, move |table| assert!(table.remove::<FixedWords>(pair(table, item, 0))));
         let outcome = inserter.join().unwrap();
         remover.join().unwrap();
         let is_in = seen.note_if(outcome.is_ok(), "inserted", "too many");
         assert!(is_in || outcome == Err(InsertError::TooManyCopies), "{outcome:?}");
-        assert_eq!(table.count::<L>(pair(&table, item, 0)), 3 + usize::from(is_in));
+        assert_eq!(table.count::<FixedWords>(pair(&table, item, 0)), 3 + usize::from(is_in));
     });
 }
 

@@ -3,11 +3,11 @@
 
 use guira::{
     InsertError,
-    raw::{Clock as _, Pair},
+    raw::{Clock as _, FixedWords, Pair},
 };
 use guira_loom_tests::{
     EVERY_WAY, Mark, check, check_shallow,
-    expiry::{A, Aging, START, WINDOW, aging, assert_ends, copies, item, put, relocate},
+    expiry::{Aging, START, WINDOW, aging, assert_ends, copies, item, put, relocate},
     read_beside, reversed, spawn,
 };
 
@@ -29,7 +29,7 @@ fn beside(
         let item = item(&table, BOTH, 0, 0);
         set_up(&table, item);
         let read = move |table: &Aging| {
-            let found = table.is_visible::<A>(reversed(item));
+            let found = table.is_visible(reversed(item));
             assert_eq!(found, is_visible, "an item is missed, or found when it has expired");
         };
         read_beside(&table, seen, read, move |table| write(table, item));
@@ -52,9 +52,9 @@ fn lookup_beside_a_move() {
 fn lookup_beside_a_refresh_and_advances() {
     let set_up = |table: &Aging, item| put(table, item, START, 0);
     beside("expiry_lookup_refresh", 15_400, true, set_up, |table, item| {
-        table.advance::<A>();
-        assert!(table.refresh::<A>(item));
-        table.advance::<A>();
+        table.advance::<FixedWords>();
+        assert!(table.refresh::<FixedWords>(item));
+        table.advance::<FixedWords>();
     });
 }
 
@@ -66,9 +66,9 @@ fn lookup_beside_an_aliass_refresh_and_a_move() {
         put(table, item, START, 0);
     };
     beside("expiry_lookup_alias", 7_500, true, set_up, |table, item| {
-        assert!(table.refresh::<A>(item));
+        assert!(table.refresh::<FixedWords>(item));
         assert!(relocate(table, item, START, 0, None));
-        table.advance::<A>();
+        table.advance::<FixedWords>();
     });
 }
 
@@ -81,7 +81,7 @@ fn old_in_the_first_bucket(table: &Aging, item: Pair) {
 /// expires.
 fn insert_again(table: &Aging, item: Pair) {
     put(table, item, START, 1);
-    table.advance::<A>();
+    table.advance::<FixedWords>();
 }
 
 /// Catches a sweep that does not publish the generation in which it sweeps, and a lookup that takes
@@ -91,7 +91,7 @@ fn insert_again(table: &Aging, item: Pair) {
 fn lookup_beside_a_second_insert_and_a_sweep() {
     beside("expiry_lookup_sweep", 936, true, old_in_the_first_bucket, |table, item| {
         insert_again(table, item);
-        table.sweep::<A>(2);
+        table.sweep::<FixedWords>(2);
     });
 }
 
@@ -114,7 +114,9 @@ fn lookup_beside_a_second_insert_and_another_insert() {
     };
     beside("expiry_lookup_replace", 1_200, true, set_up, |table, pair| {
         insert_again(table, pair);
-        table.insert_for::<A>(item(table, FIRST, 1, 1), WINDOW).expect("a slot has expired");
+        table
+            .insert_for::<FixedWords>(item(table, FIRST, 1, 1), WINDOW)
+            .expect("a slot has expired");
     });
 }
 
@@ -132,12 +134,12 @@ fn lookup_of_an_expired_item_beside_advances() {
         let done = Mark::default();
         let is_done = done.clone();
         let writer = spawn(&table, move |table| {
-            table.advance::<A>();
-            table.advance::<A>();
+            table.advance::<FixedWords>();
+            table.advance::<FixedWords>();
             done.set();
         });
         let was_done = is_done.is_set();
-        assert!(!table.is_visible::<A>(reversed(item)), "found when it has expired");
+        assert!(!table.is_visible(reversed(item)), "found when it has expired");
         seen.note(is_done.relative_to(was_done));
         writer.join().unwrap();
         assert_ends(&table);
@@ -150,14 +152,15 @@ fn two_unseen_beside_an_advance() {
     check("expiry_unseen_unseen", 396, &["other", "this"], |seen| {
         let table = aging();
         let item = item(&table, BOTH, 0, 0);
-        let other = spawn(&table, move |table| table.insert_unseen::<A>(item).expect("room"));
-        let advancer = spawn(&table, guira::raw::Table::advance::<A>);
-        let this = table.insert_unseen::<A>(reversed(item)).expect("room");
+        let other =
+            spawn(&table, move |table| table.insert_unseen::<FixedWords>(item).expect("room"));
+        let advancer = spawn(&table, guira::raw::Table::advance::<FixedWords>);
+        let this = table.insert_unseen::<FixedWords>(reversed(item)).expect("room");
         let other = other.join().unwrap();
         advancer.join().unwrap();
         assert!(this.is_some() != other.is_some(), "accepted twice, or not at all");
         seen.note_if(other.is_some(), "other", "this");
-        assert_eq!(table.count::<A>(item), 1);
+        assert_eq!(table.count::<FixedWords>(item), 1);
         assert_ends(&table);
     });
 }
@@ -169,9 +172,10 @@ fn unseen_beside_an_advance_and_another_unseen() {
     check("expiry_unseen_advance", 64, &["other", "this"], |seen| {
         let table = aging();
         let item = item(&table, BOTH, 0, 0);
-        let other = spawn(&table, move |table| table.insert_unseen::<A>(item).expect("room"));
-        table.advance::<A>();
-        let this = table.insert_unseen::<A>(item).expect("room");
+        let other =
+            spawn(&table, move |table| table.insert_unseen::<FixedWords>(item).expect("room"));
+        table.advance::<FixedWords>();
+        let this = table.insert_unseen::<FixedWords>(item).expect("room");
         let other = other.join().unwrap();
         assert!(this.is_some() != other.is_some(), "accepted twice, or not at all");
         seen.note_if(other.is_some(), "other", "this");
@@ -187,9 +191,10 @@ fn unseen_that_makes_room_beside_an_advance_and_another_unseen() {
         let table = aging();
         let new = item(&table, FIRST, 0, 0);
         (0..2).for_each(|nth| put(&table, item(&table, BOTH, 1, nth), START, 0));
-        let other = spawn(&table, move |table| table.insert_unseen::<A>(new).expect("room"));
-        table.advance::<A>();
-        let this = table.insert_unseen::<A>(new).expect("room");
+        let other =
+            spawn(&table, move |table| table.insert_unseen::<FixedWords>(new).expect("room"));
+        table.advance::<FixedWords>();
+        let this = table.insert_unseen::<FixedWords>(new).expect("room");
         let other = other.join().unwrap();
         assert!(this.is_some() != other.is_some(), "accepted twice, or not at all");
         seen.note_if(other.is_some(), "other", "this");
@@ -206,11 +211,11 @@ fn refresh_beside_the_removal_of_an_alias() {
         let item = item(&table, BOTH, 0, 0);
         put(&table, item, START - 1, 0);
         put(&table, item, START, 1);
-        let refresher = spawn(&table, move |table| table.refresh::<A>(item));
-        assert!(table.remove_of::<A>(item, START), "the alias is there");
+        let refresher = spawn(&table, move |table| table.refresh::<FixedWords>(item));
+        assert!(table.remove_of::<FixedWords>(item, START), "the alias is there");
         assert!(refresher.join().unwrap(), "there was a visible copy throughout");
-        table.advance::<A>();
-        assert!(table.is_visible::<A>(item), "a refreshed item expired too early");
+        table.advance::<FixedWords>();
+        assert!(table.is_visible(item), "a refreshed item expired too early");
         assert_eq!(table.clock().visible_slots(), Some(1));
         seen.note("done");
         assert_ends(&table);
@@ -229,14 +234,14 @@ fn refresh_beside_a_sweep_and_the_removal_of_an_alias() {
         put(&table, item(&table, FIRST, 1, 0), START, 0);
         put(&table, pair, START, 1);
         put(&table, neighbour, START, 1);
-        let refresher = spawn(&table, move |table| table.refresh::<A>(pair));
-        let advancer = spawn(&table, guira::raw::Table::advance::<A>);
+        let refresher = spawn(&table, move |table| table.refresh::<FixedWords>(pair));
+        let advancer = spawn(&table, guira::raw::Table::advance::<FixedWords>);
         // The first bucket has room only once the item has expired.
         let _ = relocate(&table, neighbour, START, 1, None);
         assert!(refresher.join().unwrap(), "there was a visible copy throughout");
         advancer.join().unwrap();
-        seen.note_if(table.remove_of::<A>(pair, START), "removed", "taken");
-        assert!(table.is_visible::<A>(pair), "a refreshed item expired too early");
+        seen.note_if(table.remove_of::<FixedWords>(pair, START), "removed", "taken");
+        assert!(table.is_visible(pair), "a refreshed item expired too early");
         assert_ends(&table);
     });
 }
@@ -248,10 +253,10 @@ fn beside_a_refresh(name: &str, floor: usize, operation: fn(&Aging, Pair) -> boo
         let item = item(&table, BOTH, 0, 0);
         put(&table, item, START, 1);
         let other = spawn(&table, move |table| operation(table, item));
-        table.advance::<A>();
-        assert!(table.refresh::<A>(reversed(item)), "there was a visible copy throughout");
+        table.advance::<FixedWords>();
+        assert!(table.refresh::<FixedWords>(reversed(item)), "there was a visible copy throughout");
         assert!(other.join().unwrap(), "there was a visible copy throughout");
-        assert_eq!(table.count::<A>(item), 1);
+        assert_eq!(table.count::<FixedWords>(item), 1);
         seen.note("done");
         assert_ends(&table);
     });
@@ -260,13 +265,15 @@ fn beside_a_refresh(name: &str, floor: usize, operation: fn(&Aging, Pair) -> boo
 /// Catches a `refresh` by a generation that it read before it had the lock.
 #[test]
 fn refresh_beside_an_advance_and_a_refresh() {
-    beside_a_refresh("expiry_refresh_refresh", 33, Aging::refresh::<A>);
+    beside_a_refresh("expiry_refresh_refresh", 33, Aging::refresh::<FixedWords>);
 }
 
 /// Catches a `count` by a generation that it read before it had the lock.
 #[test]
 fn count_beside_an_advance_and_a_refresh() {
-    beside_a_refresh("expiry_count_refresh", 293, |table, item| table.count::<A>(item) == 1);
+    beside_a_refresh("expiry_count_refresh", 293, |table, item| {
+        table.count::<FixedWords>(item) == 1
+    });
 }
 
 /// Runs an operation that needs the lock, on an item that moves.
@@ -285,10 +292,10 @@ fn beside_a_move(
         put(&table, self::item(&table, FIRST, 1, 0), START, 0);
         let mover = spawn(&table, move |table| relocate(table, item, START, 1, None));
         let other = spawn(&table, move |table| operation(table, item));
-        table.advance::<A>();
+        table.advance::<FixedWords>();
         assert!(other.join().unwrap(), "one copy was there, no more and no less");
         seen.note_if(mover.join().unwrap(), "moved", "stale");
-        assert_eq!(table.count::<A>(item), copies_left);
+        assert_eq!(table.count::<FixedWords>(item), copies_left);
         assert_ends(&table);
     });
 }
@@ -296,7 +303,7 @@ fn beside_a_move(
 /// Catches a `refresh` without the right lock.
 #[test]
 fn refresh_beside_a_move() {
-    beside_a_move("expiry_refresh_move", 274, &["moved", "stale"], Aging::refresh::<A>, 1);
+    beside_a_move("expiry_refresh_move", 274, &["moved", "stale"], Aging::refresh::<FixedWords>, 1);
 }
 
 /// Catches a `remove_of` without the right lock.
@@ -306,7 +313,7 @@ fn removal_beside_a_move() {
         "expiry_remove_move",
         273,
         &["moved", "stale"],
-        |table, item| table.remove_of::<A>(item, START),
+        |table, item| table.remove_of::<FixedWords>(item, START),
         0,
     );
 }
@@ -314,14 +321,14 @@ fn removal_beside_a_move() {
 /// Catches a `count` without the right lock.
 #[test]
 fn count_beside_a_move() {
-    let is_one = |table: &Aging, item| table.count::<A>(item) == 1;
+    let is_one = |table: &Aging, item| table.count::<FixedWords>(item) == 1;
     beside_a_move("expiry_count_move", 1_000, &["moved"], is_one, 1);
 }
 
 /// Catches an `insert_unseen` under the wrong lock: it misses an item that moves.
 #[test]
 fn unseen_beside_a_move() {
-    let is_seen = |table: &Aging, item| table.insert_unseen::<A>(item) == Ok(None);
+    let is_seen = |table: &Aging, item| table.insert_unseen::<FixedWords>(item) == Ok(None);
     beside_a_move("expiry_unseen_move", 274, &["moved"], is_seen, 1);
 }
 
@@ -333,13 +340,13 @@ fn removal_beside_advances_and_an_alias() {
         let table = aging();
         let item = item(&table, BOTH, 0, 0);
         put(&table, item, START - 1, 0);
-        let remover = spawn(&table, move |table| table.remove_of::<A>(item, START - 1));
+        let remover = spawn(&table, move |table| table.remove_of::<FixedWords>(item, START - 1));
         for _ in 0..3 {
-            table.advance::<A>();
+            table.advance::<FixedWords>();
         }
-        assert_eq!(table.insert_for::<A>(item, WINDOW), Ok(START + 3));
+        assert_eq!(table.insert_for::<FixedWords>(item, WINDOW), Ok(START + 3));
         seen.note_if(remover.join().unwrap(), "removed", "expired");
-        assert!(table.is_visible::<A>(item), "a removal took a later item");
+        assert!(table.is_visible(item), "a removal took a later item");
         assert_ends(&table);
     });
 }
@@ -352,7 +359,7 @@ fn lookup_beside_an_alias_and_a_removal() {
     beside("expiry_lookup_removal", 988, true, set_up, |table, item| {
         put(table, item, START, 1);
         // Of several copies, a removal takes the one in the last bucket.
-        assert!(table.remove_of::<A>(reversed(item), START));
+        assert!(table.remove_of::<FixedWords>(reversed(item), START));
     });
 }
 
@@ -366,10 +373,10 @@ fn insert_beside_an_advance_and_a_change_of_the_last_slot() {
             put(&table, item, START - 1, bucket);
         }
         put(&table, other, START, 1);
-        let inserter = spawn(&table, move |table| table.insert_for::<A>(item, WINDOW));
-        table.advance::<A>();
-        assert!(table.remove_of::<A>(other, START));
-        let last = table.insert_for::<A>(item, WINDOW);
+        let inserter = spawn(&table, move |table| table.insert_for::<FixedWords>(item, WINDOW));
+        table.advance::<FixedWords>();
+        assert!(table.remove_of::<FixedWords>(other, START));
+        let last = table.insert_for::<FixedWords>(item, WINDOW);
         let outcome = inserter.join().unwrap();
         seen.note_if(outcome.is_ok(), "added", "full");
         assert!(last.is_ok(), "no slot of the present generation");

@@ -1,10 +1,10 @@
 //! Batches of lookups in a table whose slots expire, beside refreshes, sweeps and advances.
 #![cfg(not(feature = "semi-sorted"))]
 
-use guira::raw::Pair;
+use guira::raw::{FixedWords, Pair};
 use guira_loom_tests::{
     EVERY_WAY, check,
-    expiry::{A, Aging, START, aging, assert_ends, hashed, put},
+    expiry::{Aging, START, aging, assert_ends, hashed, put},
     read_beside,
 };
 
@@ -16,7 +16,7 @@ fn beside(name: &str, floor: usize, set_up: fn(&Aging, Pair), write: fn(&Aging, 
         set_up(&table, item);
         let read = move |table: &Aging| {
             let mut found = [false];
-            table.are_visible::<A>(&[hash], &mut found);
+            table.are_visible(&[hash], &mut found);
             assert_eq!(found, [true], "an item is missed");
         };
         read_beside(&table, seen, read, move |table| write(table, item));
@@ -31,8 +31,8 @@ fn beside_a_second_insert_and_a_sweep() {
     let set_up = |table: &Aging, item| put(table, item, START - 1, 0);
     beside("expiry_batch_sweep", 1_900, set_up, |table, item| {
         put(table, item, START, 1);
-        table.advance::<A>();
-        table.sweep::<A>(2);
+        table.advance::<FixedWords>();
+        table.sweep::<FixedWords>(2);
     });
 }
 
@@ -44,7 +44,7 @@ fn of_two_copies_beside_a_sweep() {
         put(table, item, START, 0);
     };
     beside("expiry_batch_copies", 94, set_up, |table, _| {
-        table.sweep::<A>(2);
+        table.sweep::<FixedWords>(2);
     });
 }
 
@@ -54,8 +54,8 @@ fn of_two_copies_beside_a_sweep() {
 fn beside_a_refresh_and_advances() {
     let set_up = |table: &Aging, item| put(table, item, START, 0);
     beside("expiry_batch_refresh", 29_800, set_up, |table, item| {
-        table.advance::<A>();
-        assert!(table.refresh::<A>(item));
-        table.advance::<A>();
+        table.advance::<FixedWords>();
+        assert!(table.refresh::<FixedWords>(item));
+        table.advance::<FixedWords>();
     });
 }

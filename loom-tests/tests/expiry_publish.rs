@@ -1,9 +1,9 @@
 //! What an operation finds in a table whose slots expire happened before it.
 #![cfg(not(feature = "semi-sorted"))]
 
-use guira::raw::Pair;
+use guira::raw::{FixedWords, Pair};
 use guira_loom_tests::{
-    expiry::{A, Aging, START, WINDOW, aging, item, put},
+    expiry::{Aging, START, WINDOW, aging, item, put},
     publishes,
 };
 
@@ -29,7 +29,7 @@ fn publish(
 
 /// Inserts an item.
 fn insert(table: &Aging, item: Pair) {
-    table.insert_for::<A>(item, WINDOW).expect("room");
+    table.insert_for::<FixedWords>(item, WINDOW).expect("room");
 }
 
 /// Fills the first bucket with a visible slot and an expired one.
@@ -41,23 +41,23 @@ fn fill_with_an_expired_slot(table: &Aging) {
 /// Catches a lookup that does not happen after the insert of what it finds.
 #[test]
 fn insert_happens_before_a_hit() {
-    publish("expiry_publish_lookup", 64, |_| {}, insert, Aging::is_visible::<A>);
+    publish("expiry_publish_lookup", 64, |_| {}, insert, Aging::is_visible);
 }
 
 /// Catches an insert that does not publish what it stores in an expired slot.
 #[test]
 fn insert_into_an_expired_slot_happens_before_a_hit() {
     let set_up = fill_with_an_expired_slot;
-    publish("expiry_publish_swept", 212, set_up, insert, Aging::is_visible::<A>);
+    publish("expiry_publish_swept", 212, set_up, insert, Aging::is_visible);
 }
 
 /// Catches an `insert_unseen` that does not publish what it adds.
 #[test]
 fn unseen_happens_before_a_hit() {
     let unseen = |table: &Aging, item| {
-        assert_eq!(table.insert_unseen::<A>(item), Ok(Some(START)));
+        assert_eq!(table.insert_unseen::<FixedWords>(item), Ok(Some(START)));
     };
-    publish("expiry_publish_unseen", 64, |_| {}, unseen, Aging::is_visible::<A>);
+    publish("expiry_publish_unseen", 64, |_| {}, unseen, Aging::is_visible);
 }
 
 /// Catches an `insert_unseen` that does not happen after the insert of what it finds.
@@ -68,14 +68,14 @@ fn insert_happens_before_a_refusal() {
         15,
         |_| {},
         insert,
-        |table, item| table.insert_unseen::<A>(item) == Ok(None),
+        |table, item| table.insert_unseen::<FixedWords>(item) == Ok(None),
     );
 }
 
 /// Catches a `refresh` that does not happen after the insert of what it finds.
 #[test]
 fn insert_happens_before_a_refresh() {
-    publish("expiry_publish_refresh", 10, |_| {}, insert, Aging::refresh::<A>);
+    publish("expiry_publish_refresh", 10, |_| {}, insert, Aging::refresh::<FixedWords>);
 }
 
 /// Catches a `remove_of` that does not happen after the insert of what it removes.
@@ -86,12 +86,18 @@ fn insert_happens_before_a_removal() {
         12,
         |_| {},
         insert,
-        |table, item| table.remove_of::<A>(item, START),
+        |table, item| table.remove_of::<FixedWords>(item, START),
     );
 }
 
 /// Catches a `count` that does not happen after the inserts of what it counts.
 #[test]
 fn insert_happens_before_a_count() {
-    publish("expiry_publish_count", 64, |_| {}, insert, |table, item| table.count::<A>(item) == 1);
+    publish(
+        "expiry_publish_count",
+        64,
+        |_| {},
+        insert,
+        |table, item| table.count::<FixedWords>(item) == 1,
+    );
 }

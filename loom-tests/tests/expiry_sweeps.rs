@@ -6,11 +6,11 @@ use std::cmp::Ordering;
 
 use guira::{
     ExpiringFilter,
-    raw::{Clock as _, Pair},
+    raw::{Clock as _, FixedWords, Pair},
 };
 use guira_loom_tests::{
     Seen, check,
-    expiry::{A, Aging, START, WINDOW, aging, assert_ends, copies, filter, item, put, relocate},
+    expiry::{Aging, START, WINDOW, aging, assert_ends, copies, filter, item, put, relocate},
     spawn, spawn_deep,
 };
 
@@ -28,9 +28,9 @@ fn sweep_beside_a_move() {
         let item = item(&table, BOTH, 0, 0);
         put(&table, item, START - 1, 1);
         let mover = spawn(&table, move |table| relocate(table, item, START - 1, 1, None));
-        let sweeper = spawn(&table, |table| table.sweep::<A>(2));
-        table.advance::<A>();
-        table.advance::<A>();
+        let sweeper = spawn(&table, |table| table.sweep::<FixedWords>(2));
+        table.advance::<FixedWords>();
+        table.advance::<FixedWords>();
         sweeper.join().unwrap();
         seen.note_if(mover.join().unwrap(), "moved", "swept");
         assert_eq!(copies(&table, item), 0, "a slot was not swept in the generation that ended");
@@ -47,7 +47,7 @@ fn sweep_beside_a_move_of_an_expired_slot() {
         let item = item(&table, BOTH, 0, 0);
         put(&table, item, START - 2, 1);
         let mover = spawn(&table, move |table| relocate(table, item, START - 2, 1, None));
-        while table.sweep::<A>(1) > 0 {}
+        while table.sweep::<FixedWords>(1) > 0 {}
         seen.note_if(mover.join().unwrap(), "dropped", "swept");
         assert_eq!(copies(&table, item), 0, "a slot hopped over the sweep");
         assert_ends(&table);
@@ -61,15 +61,15 @@ fn sweep_beside_an_insert_and_a_lookup() {
         let table = aging();
         let [old, new, other] = [0, 1, 2].map(|nth| item(&table, FIRST, 0, nth));
         put(&table, old, START - 2, 0);
-        let inserter = spawn(&table, move |table| table.insert_for::<A>(new, WINDOW));
+        let inserter = spawn(&table, move |table| table.insert_for::<FixedWords>(new, WINDOW));
         let reader = spawn(&table, move |table| {
-            assert!(!table.is_visible::<A>(other) && !table.is_visible::<A>(old));
-            table.is_visible::<A>(new)
+            assert!(!table.is_visible(other) && !table.is_visible(old));
+            table.is_visible(new)
         });
-        table.sweep::<A>(2);
+        table.sweep::<FixedWords>(2);
         assert_eq!(inserter.join().unwrap(), Ok(START));
         seen.note_if(reader.join().unwrap(), "hit", "miss");
-        assert!(table.is_visible::<A>(new), "a sweep lost an item");
+        assert!(table.is_visible(new), "a sweep lost an item");
         assert_eq!(copies(&table, old), 0);
         assert_ends(&table);
     });
@@ -83,10 +83,10 @@ fn insert_into_an_expired_slot_beside_an_insert() {
         let table = aging();
         let [old, new, other] = [0, 1, 2].map(|nth| item(&table, FIRST, nth as u32 % 2, nth));
         put(&table, old, START - 2, 0);
-        let inserter = spawn(&table, move |table| table.insert_for::<A>(new, WINDOW));
-        assert_eq!(table.insert_unseen::<A>(other), Ok(Some(START)));
+        let inserter = spawn(&table, move |table| table.insert_for::<FixedWords>(new, WINDOW));
+        assert_eq!(table.insert_unseen::<FixedWords>(other), Ok(Some(START)));
         assert_eq!(inserter.join().unwrap(), Ok(START));
-        assert!(table.is_visible::<A>(new) && table.is_visible::<A>(other), "an item is lost");
+        assert!(table.is_visible(new) && table.is_visible(other), "an item is lost");
         seen.note("done");
         assert_ends(&table);
     });
@@ -99,11 +99,11 @@ fn late_sweep(name: &str, floor: usize, set_up: fn(&Aging), sweep: fn(&Aging)) {
         let new = item(&table, FIRST, 0, 9);
         set_up(&table);
         let sweeper = spawn(&table, sweep);
-        table.advance::<A>();
-        table.advance::<A>();
-        assert_eq!(table.insert_for::<A>(new, WINDOW), Ok(START + 2));
+        table.advance::<FixedWords>();
+        table.advance::<FixedWords>();
+        assert_eq!(table.insert_for::<FixedWords>(new, WINDOW), Ok(START + 2));
         sweeper.join().unwrap();
-        assert!(table.is_visible::<A>(new), "a visible slot was swept");
+        assert!(table.is_visible(new), "a visible slot was swept");
         seen.note("done");
         assert_ends(&table);
     });
@@ -127,7 +127,7 @@ fn advances_beside_a_sweep() {
         116,
         |_| {},
         |table| {
-            table.sweep::<A>(2);
+            table.sweep::<FixedWords>(2);
         },
     );
 }
@@ -142,7 +142,7 @@ fn advances_beside_an_insert_into_a_full_bucket() {
         }
     };
     late_sweep("expiry_late_insert", 401, set_up, |table| {
-        let _ = table.insert_for::<A>(item(table, FIRST, 1, 2), WINDOW);
+        let _ = table.insert_for::<FixedWords>(item(table, FIRST, 1, 2), WINDOW);
     });
 }
 
@@ -154,7 +154,7 @@ fn advances_beside_an_unseen() {
         112,
         |_| {},
         |table| {
-            let added = table.insert_unseen::<A>(item(table, FIRST, 1, 2)).expect("room");
+            let added = table.insert_unseen::<FixedWords>(item(table, FIRST, 1, 2)).expect("room");
             assert!(added.is_some());
         },
     );
@@ -170,12 +170,12 @@ fn insert_beside_an_advance_and_a_move() {
         let new = item(&table, FIRST, 0, 9);
         put(&table, moved, START, 1);
         let mover = spawn(&table, move |table| relocate(table, moved, START, 1, None));
-        let inserter = spawn(&table, move |table| table.insert_for::<A>(new, WINDOW));
-        table.advance::<A>();
+        let inserter = spawn(&table, move |table| table.insert_for::<FixedWords>(new, WINDOW));
+        table.advance::<FixedWords>();
         assert!(mover.join().unwrap());
         let generation = inserter.join().unwrap().expect("room");
         seen.note_if(generation == START, "before", "after");
-        assert!(table.is_visible::<A>(new), "a slot of the generation that begins was swept");
+        assert!(table.is_visible(new), "a slot of the generation that begins was swept");
         assert_ends(&table);
     });
 }
@@ -204,7 +204,7 @@ fn beside_a_sweep(
             let seen = seen.clone();
             spawn(&table, move |table| operation(table, old, new, &seen))
         };
-        let advancer = spawn(&table, guira::raw::Table::advance::<A>);
+        let advancer = spawn(&table, guira::raw::Table::advance::<FixedWords>);
         // The first bucket has room only once the item has expired.
         let _ = relocate(&table, neighbour, START, 1, None);
         operator.join().unwrap();
@@ -233,7 +233,7 @@ fn sweep_beside_a_relocating_insert() {
         &["before", "after"],
         1,
         |table, _, new, seen| {
-            let generation = table.insert_for::<A>(new, WINDOW).expect("room");
+            let generation = table.insert_for::<FixedWords>(new, WINDOW).expect("room");
             assert_eq!(copies(table, new), 1, "the new item is lost, or doubled");
             seen.note_if(generation == START, "before", "after");
         },
@@ -244,7 +244,7 @@ fn sweep_beside_a_relocating_insert() {
 #[test]
 fn sweep_beside_a_removal() {
     beside_a_sweep("expiry_swept_remove", 185, &["removed", "swept"], 1, |table, old, _, seen| {
-        seen.note_if(table.remove_of::<A>(old, START - 1), "removed", "swept");
+        seen.note_if(table.remove_of::<FixedWords>(old, START - 1), "removed", "swept");
     });
 }
 
@@ -257,8 +257,8 @@ fn sweep_beside_a_refresh() {
         &["refreshed", "swept"],
         1,
         |table, old, _, seen| {
-            let refreshed = seen.note_if(table.refresh::<A>(old), "refreshed", "swept");
-            assert_eq!(table.is_visible::<A>(old), refreshed, "a refreshed item is lost");
+            let refreshed = seen.note_if(table.refresh::<FixedWords>(old), "refreshed", "swept");
+            assert_eq!(table.is_visible(old), refreshed, "a refreshed item is lost");
         },
     );
 }
@@ -268,7 +268,7 @@ fn sweep_beside_a_refresh() {
 #[test]
 fn sweep_beside_an_unseen() {
     beside_a_sweep("expiry_swept_unseen", 188, &["seen", "accepted"], 1, |table, old, _, seen| {
-        let accepted = table.insert_unseen::<A>(old).unwrap_or(None);
+        let accepted = table.insert_unseen::<FixedWords>(old).unwrap_or(None);
         seen.note_if(accepted.is_some(), "accepted", "seen");
         assert!(accepted.is_none_or(|generation| generation > START), "accepted within the window");
     });
@@ -285,8 +285,8 @@ fn sweep_beside_a_count() {
         put(&table, old, START - 1, 1);
         put(&table, item(&table, FIRST, 1, 0), START, 0);
         put(&table, neighbour, START, 1);
-        let counter = spawn(&table, move |table| table.count::<A>(old));
-        let advancer = spawn(&table, guira::raw::Table::advance::<A>);
+        let counter = spawn(&table, move |table| table.count::<FixedWords>(old));
+        let advancer = spawn(&table, guira::raw::Table::advance::<FixedWords>);
         let _ = relocate(&table, neighbour, START, 1, None);
         let count = counter.join().unwrap();
         advancer.join().unwrap();
@@ -304,9 +304,9 @@ fn two_advances() {
         let table = aging();
         let old = item(&table, BOTH, 0, 0);
         put(&table, old, START - 1, 1);
-        let other = spawn(&table, guira::raw::Table::advance::<A>);
-        let this = table.advance::<A>();
-        assert!(!table.is_visible::<A>(old), "an item outlives its last generation");
+        let other = spawn(&table, guira::raw::Table::advance::<FixedWords>);
+        let this = table.advance::<FixedWords>();
+        assert!(!table.is_visible(old), "an item outlives its last generation");
         let other = other.join().unwrap();
         assert_eq!(this.min(other), START + 1, "the first generation is nobody's");
         seen.note(match this.cmp(&other) {
@@ -314,7 +314,7 @@ fn two_advances() {
             Ordering::Equal => "shared",
             Ordering::Greater => "second",
         });
-        table.advance::<A>();
+        table.advance::<FixedWords>();
         assert_eq!(copies(&table, old), 0, "an expired slot was not swept");
         assert_ends(&table);
     });
@@ -344,9 +344,9 @@ fn copy_beside_an_advance(name: &str, floor: usize, copy: Copy) {
         filter.advance();
         let copy = copier.join().unwrap();
         seen.note_if(copy.generation() == START, "before", "after");
-        assert!(copy.table().is_visible::<A>(new), "an item is not in the copy");
+        assert!(copy.table().is_visible(new), "an item is not in the copy");
         for _ in 0..4 {
-            assert!(!copy.table().is_visible::<A>(old), "an expired item is back");
+            assert!(!copy.table().is_visible(old), "an expired item is back");
             copy.advance();
         }
         assert_ends(filter.table());
@@ -372,12 +372,13 @@ fn copy_beside_an_advance_and_an_insert(name: &str, floor: usize, copy: Copy) {
         let filter = filter();
         let new = item(filter.table(), BOTH, 0, 0);
         let copier = spawn_deep(&filter, copy);
-        let inserter = spawn(&filter, move |filter| filter.table().insert_for::<A>(new, WINDOW));
+        let inserter =
+            spawn(&filter, move |filter| filter.table().insert_for::<FixedWords>(new, WINDOW));
         filter.advance();
         let copy = copier.join().unwrap();
         assert!(inserter.join().unwrap().is_ok());
         let is_in = seen.note_if(copies(copy.table(), new) == 1, "with", "without");
-        let found = copy.table().is_visible::<A>(new);
+        let found = copy.table().is_visible(new);
         assert_eq!(found, is_in, "an item is in the copy, and is not found");
         assert_ends(copy.table());
         assert_ends(filter.table());
@@ -405,10 +406,10 @@ fn removal_beside_an_advance() {
         let [item, other] = [0, 1].map(|nth| item(&table, BOTH, 0, nth));
         put(&table, item, START, 0);
         put(&table, other, START - 1, 0);
-        let remover = spawn(&table, move |table| table.remove_of::<A>(item, START));
-        table.advance::<A>();
+        let remover = spawn(&table, move |table| table.remove_of::<FixedWords>(item, START));
+        table.advance::<FixedWords>();
         assert!(remover.join().unwrap(), "a visible item was not removed");
-        assert_eq!((table.is_visible::<A>(item), table.clock().visible_slots()), (false, Some(0)));
+        assert_eq!((table.is_visible(item), table.clock().visible_slots()), (false, Some(0)));
         seen.note("done");
         assert_ends(&table);
     });
@@ -421,8 +422,8 @@ fn clear_beside_an_insert() {
         let table = aging();
         let item = item(&table, BOTH, 0, 0);
         put(&table, item, START, 0);
-        let inserter = spawn(&table, move |table| table.insert_for::<A>(item, WINDOW));
-        let cleared = table.clear::<A>();
+        let inserter = spawn(&table, move |table| table.insert_for::<FixedWords>(item, WINDOW));
+        let cleared = table.clear();
         assert!(inserter.join().unwrap().is_ok());
         seen.note_if(cleared == 1, "kept", "cleared");
         assert_ends(&table);

@@ -2,10 +2,10 @@
 
 use guira::{
     InsertError,
-    raw::{Fingerprint, FixedTable},
+    raw::{Fingerprint, FixedTable, FixedWords},
 };
 use guira_loom_tests::{
-    EVERY_WAY, L, check, fingerprint, look_up_beside, pair, put, relocate, spawn, table,
+    EVERY_WAY, check, fingerprint, look_up_beside, pair, put, relocate, spawn, table,
 };
 use loom::sync::Arc;
 
@@ -19,14 +19,16 @@ fn two_inserts_for_the_last_slot() {
         }
         let items = [0, 1].map(|nth| fingerprint(&table, 0, 1, 0, nth));
         let outcomes = items
-            .map(|item| spawn(&table, move |table| table.insert::<L>(pair(table, item, 0))))
+            .map(|item| {
+                spawn(&table, move |table| table.insert::<FixedWords>(pair(table, item, 0)))
+            })
             .map(|inserter| inserter.join().unwrap());
         let is_in = outcomes.map(|outcome| outcome.is_ok());
         assert!(is_in[0] != is_in[1], "one slot, {outcomes:?}");
         assert!(outcomes.contains(&Err(InsertError::Full)), "{outcomes:?}");
         seen.note_if(is_in[0], "first", "second");
         for (item, is_in) in items.into_iter().zip(is_in) {
-            assert_eq!(table.count::<L>(pair(&table, item, 0)), usize::from(is_in));
+            assert_eq!(table.count::<FixedWords>(pair(&table, item, 0)), usize::from(is_in));
         }
     });
 }
@@ -63,10 +65,10 @@ impl Path {
 
     /// Checks that each item which was there at first is there once.
     fn assert_all_there(&self, table: &FixedTable) {
-        assert_eq!(table.count::<L>(pair(table, self.near, 0)), 1);
-        assert_eq!(table.count::<L>(pair(table, self.far, 2)), 1);
+        assert_eq!(table.count::<FixedWords>(pair(table, self.near, 0)), 1);
+        assert_eq!(table.count::<FixedWords>(pair(table, self.far, 2)), 1);
         for &(item, bucket) in &self.others {
-            assert_eq!(table.count::<L>(pair(table, item, bucket)), 1);
+            assert_eq!(table.count::<FixedWords>(pair(table, item, bucket)), 1);
         }
     }
 }
@@ -79,9 +81,9 @@ fn path_beside_a_reader(name: &str, of: fn(&Path) -> (Fingerprint, u32)) {
         let incoming = path.incoming;
         let (item, bucket) = of(&path);
         look_up_beside(&table, seen, pair(&table, item, bucket), move |table| {
-            table.insert::<L>(pair(table, incoming, 0)).unwrap();
+            table.insert::<FixedWords>(pair(table, incoming, 0)).unwrap();
         });
-        assert_eq!(table.count::<L>(pair(&table, incoming, 0)), 1);
+        assert_eq!(table.count::<FixedWords>(pair(&table, incoming, 0)), 1);
         path.assert_all_there(&table);
     });
 }
@@ -108,7 +110,8 @@ fn path_beside_a_mover() {
         let table = Arc::new(table(4));
         let path = Path::new(&table);
         let (incoming, far) = (path.incoming, path.far);
-        let inserter = spawn(&table, move |table| table.insert::<L>(pair(table, incoming, 0)));
+        let inserter =
+            spawn(&table, move |table| table.insert::<FixedWords>(pair(table, incoming, 0)));
         let mover = spawn(&table, move |table| relocate(table, far, 2, 3));
         let outcome = inserter.join().unwrap();
         seen.note(match (mover.join().unwrap(), outcome) {
@@ -117,7 +120,10 @@ fn path_beside_a_mover() {
             (false, Ok(())) => "not moved",
             other => panic!("{other:?}"),
         });
-        assert_eq!(table.count::<L>(pair(&table, incoming, 0)), usize::from(outcome.is_ok()));
+        assert_eq!(
+            table.count::<FixedWords>(pair(&table, incoming, 0)),
+            usize::from(outcome.is_ok())
+        );
         path.assert_all_there(&table);
     });
 }
@@ -129,15 +135,17 @@ fn path_beside_a_remover() {
         let table = Arc::new(table(4));
         let path = Path::new(&table);
         let (incoming, far) = (path.incoming, path.far);
-        let inserter =
-            spawn(&table, move |table| table.insert::<L>(pair(table, incoming, 0)).unwrap());
-        let remover = spawn(&table, move |table| assert!(table.remove::<L>(pair(table, far, 2))));
+        let inserter = spawn(&table, move |table| {
+            table.insert::<FixedWords>(pair(table, incoming, 0)).unwrap()
+        });
+        let remover =
+            spawn(&table, move |table| assert!(table.remove::<FixedWords>(pair(table, far, 2))));
         inserter.join().unwrap();
         remover.join().unwrap();
         seen.note("done");
-        assert_eq!(table.count::<L>(pair(&table, incoming, 0)), 1);
-        assert_eq!(table.count::<L>(pair(&table, far, 2)), 0);
-        assert_eq!(table.count::<L>(pair(&table, path.near, 0)), 1);
+        assert_eq!(table.count::<FixedWords>(pair(&table, incoming, 0)), 1);
+        assert_eq!(table.count::<FixedWords>(pair(&table, far, 2)), 0);
+        assert_eq!(table.count::<FixedWords>(pair(&table, path.near, 0)), 1);
     });
 }
 
@@ -149,14 +157,16 @@ fn path_beside_an_insert() {
         let path = Path::new(&table);
         let incoming = path.incoming;
         let other = fingerprint(&table, 2, 2, 0, 0);
-        let inserter = spawn(&table, move |table| table.insert::<L>(pair(table, incoming, 0)));
-        let other_inserter = spawn(&table, move |table| table.insert::<L>(pair(table, other, 2)));
+        let inserter =
+            spawn(&table, move |table| table.insert::<FixedWords>(pair(table, incoming, 0)));
+        let other_inserter =
+            spawn(&table, move |table| table.insert::<FixedWords>(pair(table, other, 2)));
         let outcomes = [inserter.join().unwrap(), other_inserter.join().unwrap()];
         let is_in = outcomes.map(|outcome| outcome.is_ok());
         assert!(is_in[0] != is_in[1], "one slot, {outcomes:?}");
         seen.note_if(is_in[0], "inserted", "lost the slot");
-        assert_eq!(table.count::<L>(pair(&table, incoming, 0)), usize::from(is_in[0]));
-        assert_eq!(table.count::<L>(pair(&table, other, 2)), usize::from(is_in[1]));
+        assert_eq!(table.count::<FixedWords>(pair(&table, incoming, 0)), usize::from(is_in[0]));
+        assert_eq!(table.count::<FixedWords>(pair(&table, other, 2)), usize::from(is_in[1]));
         path.assert_all_there(&table);
     });
 }
@@ -174,15 +184,16 @@ fn two_inserts_that_relocate() {
         {
             put(&table, item, bucket);
         }
-        let inserters =
-            items.map(|item| spawn(&table, move |table| table.insert::<L>(pair(table, item, 0))));
+        let inserters = items.map(|item| {
+            spawn(&table, move |table| table.insert::<FixedWords>(pair(table, item, 0)))
+        });
         for inserter in inserters {
             assert_eq!(inserter.join().unwrap(), Ok(()));
         }
         seen.note("done");
         for item in items.into_iter().chain(moved).chain(settled) {
             let bucket = u32::from(settled.contains(&item));
-            assert_eq!(table.count::<L>(pair(&table, item, bucket)), 1);
+            assert_eq!(table.count::<FixedWords>(pair(&table, item, bucket)), 1);
         }
     });
 }

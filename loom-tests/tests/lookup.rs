@@ -1,9 +1,10 @@
 //! Lookups beside every change to an item and to its neighbours. The item is in the table
 //! throughout, so the reader must find it.
 
+use guira::raw::{Fingerprint, FixedWords};
 use guira_loom_tests::{
-    EVERY_WAY, L, Mark, check, copies, fingerprint, look_up_beside, pair, put, relocate, spawn,
-    spawn_reader, table, with_copies,
+    EVERY_WAY, InBatches, Mark, check, copies, filter, fingerprint, keyed, look_up_beside,
+    new_filter, pair, put, relocate, spawn, spawn_reader, table, with_copies,
 };
 use loom::sync::{
     Arc,
@@ -19,6 +20,49 @@ fn beside_a_move() {
             assert!(relocate(table, item, 1, 0));
         });
         assert_eq!((copies(&table, item, 0), copies(&table, item, 1)), (1, 0));
+    });
+}
+
+/// Catches a first round of a lookup by key that misses an item which moves.
+#[test]
+fn of_a_key_beside_a_move() {
+    check("lookup_key_move", 833, EVERY_WAY, |seen| {
+        let filter = filter();
+        let (key, pair) = keyed(&filter);
+        put(filter.table(), pair.fingerprint, 1);
+        look_up_beside(&filter, seen, key, move |filter| {
+            assert!(relocate(filter.table(), pair.fingerprint, 1, 0));
+        });
+    });
+}
+
+/// Catches a batch that misses an item which moves.
+#[test]
+fn of_a_batch_beside_a_move() {
+    check("lookup_batch_move", 400, EVERY_WAY, |seen| {
+        let filter = Arc::new(InBatches(new_filter()));
+        let (key, pair) = keyed(&filter.0);
+        put(filter.0.table(), pair.fingerprint, 1);
+        look_up_beside(&filter, seen, key, move |filter| {
+            assert!(relocate(filter.0.table(), pair.fingerprint, 1, 0));
+        });
+    });
+}
+
+/// Catches a lookup in semi-sorted words that does not look again when it has found the upper part
+/// of its fingerprint alone.
+#[test]
+fn of_a_key_beside_a_move_and_a_neighbour_with_its_upper_part() {
+    check("lookup_key_neighbour_move", 833, EVERY_WAY, |seen| {
+        let filter = filter();
+        let (key, pair) = keyed(&filter);
+        let neighbour = Fingerprint::new(pair.fingerprint.get() ^ 1);
+        for item in [pair.fingerprint, neighbour] {
+            put(filter.table(), item, 1);
+        }
+        look_up_beside(&filter, seen, key, move |filter| {
+            assert!(relocate(filter.table(), pair.fingerprint, 1, 0));
+        });
     });
 }
 
@@ -97,15 +141,15 @@ fn beside_an_insert_into_the_destination() {
             moved
         });
         let inserter = spawn(&table, move |table| {
-            table.insert::<L>(pair(table, incoming, 0)).unwrap();
+            table.insert::<FixedWords>(pair(table, incoming, 0)).unwrap();
         });
         reader.join().unwrap();
         let moved = seen.note_if(mover.join().unwrap(), "moved", "no room");
         inserter.join().unwrap();
         assert_eq!(copies(&table, item, 0), usize::from(moved));
-        assert!(table.contains::<L>(pair(&table, item, 0)));
-        assert!(table.contains::<L>(pair(&table, staying, 0)));
-        assert!(table.contains::<L>(pair(&table, incoming, 0)));
+        assert!(table.contains(pair(&table, item, 0)));
+        assert!(table.contains(pair(&table, staying, 0)));
+        assert!(table.contains(pair(&table, incoming, 0)));
     });
 }
 
@@ -118,10 +162,10 @@ fn beside_an_alias_inserted_and_one_removed() {
     check("lookup_alias", 1_700, EVERY_WAY, |seen| {
         let (table, item) = with_copies(&[1]);
         look_up_beside(&table, seen, pair(&table, item, 0), move |table| {
-            table.insert::<L>(pair(table, item, 0)).unwrap();
-            assert!(table.remove::<L>(pair(table, item, 1)));
+            table.insert::<FixedWords>(pair(table, item, 0)).unwrap();
+            assert!(table.remove::<FixedWords>(pair(table, item, 1)));
         });
-        assert_eq!(table.count::<L>(pair(&table, item, 0)), 1);
+        assert_eq!(table.count::<FixedWords>(pair(&table, item, 0)), 1);
     });
 }
 
@@ -134,15 +178,15 @@ fn beside_an_alias_inserted_and_one_removed_and_a_move() {
         let done = Mark::default();
         let reader = spawn_reader(&table, seen, &done, pair(&table, item, 0));
         let writer = spawn(&table, move |table| {
-            table.insert::<L>(pair(table, item, 0)).unwrap();
-            assert!(table.remove::<L>(pair(table, item, 1)));
+            table.insert::<FixedWords>(pair(table, item, 0)).unwrap();
+            assert!(table.remove::<FixedWords>(pair(table, item, 1)));
             done.set();
         });
         let mover = spawn(&table, move |table| relocate(table, item, 1, 0));
         reader.join().unwrap();
         writer.join().unwrap();
         seen.note_if(mover.join().unwrap(), "moved", "not moved");
-        assert_eq!(table.count::<L>(pair(&table, item, 0)), 1);
+        assert_eq!(table.count::<FixedWords>(pair(&table, item, 0)), 1);
     });
 }
 
@@ -155,9 +199,9 @@ fn beside_a_removal_of_a_neighbour() {
         put(&table, item, 1);
         put(&table, neighbour, 1);
         look_up_beside(&table, seen, pair(&table, item, 0), move |table| {
-            assert!(table.remove::<L>(pair(table, neighbour, 0)));
+            assert!(table.remove::<FixedWords>(pair(table, neighbour, 0)));
         });
-        assert!(!table.contains::<L>(pair(&table, neighbour, 0)));
+        assert!(!table.contains(pair(&table, neighbour, 0)));
     });
 }
 
@@ -171,7 +215,7 @@ fn after_a_flag_beside_a_move() {
         let inserter = {
             let flag = flag.clone();
             spawn(&table, move |table| {
-                table.insert::<L>(pair(table, item, 0)).unwrap();
+                table.insert::<FixedWords>(pair(table, item, 0)).unwrap();
                 flag.store(true, Ordering::Release);
             })
         };
@@ -179,7 +223,7 @@ fn after_a_flag_beside_a_move() {
         let reader = spawn(&table, move |table| {
             let flagged = flag.load(Ordering::Acquire);
             assert!(
-                !flagged || table.contains::<L>(pair(table, item, 0)),
+                !flagged || table.contains(pair(table, item, 0)),
                 "an item was missed after its flag was seen"
             );
             flagged
@@ -187,7 +231,7 @@ fn after_a_flag_beside_a_move() {
         inserter.join().unwrap();
         seen.note_if(mover.join().unwrap(), "moved", "not moved");
         seen.note_if(reader.join().unwrap(), "after the flag", "before the flag");
-        assert_eq!(table.count::<L>(pair(&table, item, 0)), 1);
+        assert_eq!(table.count::<FixedWords>(pair(&table, item, 0)), 1);
     });
 }
 
@@ -199,10 +243,10 @@ fn of_an_item_with_one_bucket() {
         let item = fingerprint(&table, 0, 0, 0, 0);
         put(&table, item, 0);
         look_up_beside(&table, seen, pair(&table, item, 0), move |table| {
-            table.insert::<L>(pair(table, item, 0)).unwrap();
-            assert!(table.remove::<L>(pair(table, item, 0)));
+            table.insert::<FixedWords>(pair(table, item, 0)).unwrap();
+            assert!(table.remove::<FixedWords>(pair(table, item, 0)));
         });
-        assert_eq!(table.count::<L>(pair(&table, item, 0)), 1);
+        assert_eq!(table.count::<FixedWords>(pair(&table, item, 0)), 1);
     });
 }
 

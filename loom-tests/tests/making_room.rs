@@ -1,9 +1,9 @@
 //! The moves by which `insert` and `insert_unique` make room, beside the other operations on what
 //! they move.
 
-use guira::raw::{Fingerprint, FixedTable, Pair};
+use guira::raw::{Fingerprint, FixedTable, FixedWords, Pair};
 use guira_loom_tests::{
-    EVERY_WAY, L, Written, check, fingerprint, look_up_beside, pair, publish, put, spawn, table,
+    EVERY_WAY, Written, check, fingerprint, look_up_beside, pair, publish, put, spawn, table,
 };
 use loom::sync::Arc;
 
@@ -41,12 +41,12 @@ type Insert = fn(&FixedTable, Pair);
 
 /// `insert`.
 fn plain(table: &FixedTable, pair: Pair) {
-    table.insert::<L>(pair).expect("room");
+    table.insert::<FixedWords>(pair).expect("room");
 }
 
 /// `insert_unique`.
 fn unique(table: &FixedTable, pair: Pair) {
-    assert_eq!(table.insert_unique::<L>(pair), Ok(true));
+    assert_eq!(table.insert_unique::<FixedWords>(pair), Ok(true));
 }
 
 /// Looks up `near` beside the insert that moves it.
@@ -58,7 +58,7 @@ fn beside_a_reader(name: &str, floor: usize, insert: Insert) {
             insert(table, pair(table, incoming, 0));
         });
         for (item, bucket) in [(incoming, 0), (near, 1), (far, 2)] {
-            assert_eq!(table.count::<L>(pair(&table, item, bucket)), 1);
+            assert_eq!(table.count::<FixedWords>(pair(&table, item, bucket)), 1);
         }
     });
 }
@@ -81,12 +81,16 @@ fn beside_a_removal(name: &str, floor: usize, insert: Insert) {
         let table = Arc::new(table(3));
         let Path { incoming, near, far } = Path::new(&table, true);
         let inserter = spawn(&table, move |table| insert(table, pair(table, incoming, 0)));
-        let remover = spawn(&table, move |table| table.remove::<L>(pair(table, near, 1)));
+        let remover = spawn(&table, move |table| table.remove::<FixedWords>(pair(table, near, 1)));
         assert!(remover.join().unwrap(), "an item that is there throughout was not removed");
         inserter.join().unwrap();
-        assert_eq!(table.count::<L>(pair(&table, near, 1)), 0, "one half of a move was removed");
-        assert_eq!(table.count::<L>(pair(&table, incoming, 0)), 1);
-        assert_eq!(table.count::<L>(pair(&table, far, 1)), 1);
+        assert_eq!(
+            table.count::<FixedWords>(pair(&table, near, 1)),
+            0,
+            "one half of a move was removed"
+        );
+        assert_eq!(table.count::<FixedWords>(pair(&table, incoming, 0)), 1);
+        assert_eq!(table.count::<FixedWords>(pair(&table, far, 1)), 1);
         seen.note("done");
     });
 }
@@ -115,12 +119,16 @@ fn acquires(name: &str, floor: usize, insert: Insert) {
             spawn(&table, move |table| {
                 written.write();
                 // Into this very bucket, which has no room if the other insert comes first.
-                let _ = table.insert::<L>(Pair { fingerprint: far, buckets: [1; 2] });
+                let _ = table.insert::<FixedWords>(Pair {
+                    fingerprint: far,
+                    value: 0,
+                    buckets: [1; 2],
+                });
             })
         };
         let mover = spawn(&table, move |table| {
             insert(table, pair(table, incoming, 0));
-            let hit = table.contains::<L>(Pair { fingerprint: far, buckets: [2; 2] });
+            let hit = table.contains(Pair { fingerprint: far, value: 0, buckets: [2; 2] });
             if hit {
                 written.assert();
             }
@@ -149,8 +157,8 @@ fn publishes(name: &str, floor: usize, insert: Insert) {
         let table = Arc::new(table(3));
         let Path { incoming, far, .. } = Path::new(&table, true);
         let insert = move |table: &FixedTable| insert(table, pair(table, incoming, 0));
-        let far = Pair { fingerprint: far, buckets: [2; 2] };
-        publish(&table, seen, insert, |table| table.contains::<L>(far));
+        let far = Pair { fingerprint: far, value: 0, buckets: [2; 2] };
+        publish(&table, seen, insert, |table| table.contains(far));
     });
 }
 
@@ -178,12 +186,13 @@ fn insert_beside_a_removal_of_a_neighbour() {
         put(&table, moved, 0);
         put(&table, neighbour, 0);
         let inserter = spawn(&table, move |table| plain(table, pair(table, incoming, 0)));
-        let remover =
-            spawn(&table, move |table| assert!(table.remove::<L>(pair(table, neighbour, 0))));
+        let remover = spawn(&table, move |table| {
+            assert!(table.remove::<FixedWords>(pair(table, neighbour, 0)))
+        });
         inserter.join().unwrap();
         remover.join().unwrap();
-        assert_eq!(table.count::<L>(pair(&table, incoming, 0)), 1, "the new item is gone");
-        assert_eq!(table.count::<L>(pair(&table, moved, 0)), 1);
+        assert_eq!(table.count::<FixedWords>(pair(&table, incoming, 0)), 1, "the new item is gone");
+        assert_eq!(table.count::<FixedWords>(pair(&table, moved, 0)), 1);
         seen.note("done");
     });
 }

@@ -1,9 +1,9 @@
 //! Merges into a table that other threads use, and merges that are refused and undone.
 
-use guira::raw::{Fingerprint, FixedTable, MergeRefusal, Merged};
+use guira::raw::{Fingerprint, FixedTable, FixedWords, MergeRefusal, Merged};
 use guira_loom_tests::{
-    EVERY_WAY, L, Written, check, copies, fingerprint, look_up_beside, pair, put, put_each,
-    relocate, spawn, table, with_copies,
+    EVERY_WAY, Written, check, copies, fingerprint, look_up_beside, pair, put, put_each, relocate,
+    spawn, table, with_copies,
 };
 use loom::{sync::Arc, thread};
 
@@ -18,7 +18,7 @@ fn merge(
     for &(item, bucket) in held {
         put(&source, item, bucket);
     }
-    let Merged { change, outcome } = target.merge::<L>(&source, limit);
+    let Merged { change, outcome } = target.merge(&source, limit);
     let added = outcome.map_or(0, |()| held.len());
     assert_eq!(change, added as i64, "the number of items is wrong");
     outcome
@@ -53,7 +53,7 @@ fn lookup_beside_a_refused_merge() {
         look_up_beside(&table, seen, pair(&table, item, 1), move |table| {
             assert_eq!(merge(table, None, &[(item, 0), (other, 1)]), ONE_FITTED);
         });
-        assert_eq!(table.count::<L>(pair(&table, item, 0)), 1, "not undone");
+        assert_eq!(table.count::<FixedWords>(pair(&table, item, 0)), 1, "not undone");
     });
 }
 
@@ -62,13 +62,13 @@ fn lookup_beside_a_refused_merge() {
 fn removal_beside_a_refused_merge() {
     check("merge_refused_removal", 95, &["both fit", "refused"], |seen| {
         let (table, item, other) = nearly_full();
-        let remover = spawn(&table, move |table| table.remove::<L>(pair(table, item, 1)));
+        let remover = spawn(&table, move |table| table.remove::<FixedWords>(pair(table, item, 1)));
         let merger = spawn(&table, move |table| merge(table, None, &[(item, 0), (other, 1)]));
         assert!(remover.join().unwrap(), "found nothing to remove");
         let outcome = merger.join().unwrap();
         let fits = seen.note_if(outcome.is_ok(), "both fit", "refused");
         assert!(fits || outcome == ONE_FITTED, "{outcome:?}");
-        let left = [item, other].map(|item| table.count::<L>(pair(&table, item, 0)));
+        let left = [item, other].map(|item| table.count::<FixedWords>(pair(&table, item, 0)));
         assert_eq!(left, [usize::from(fits); 2], "lost, or not undone");
     });
 }
@@ -80,8 +80,8 @@ fn refused_merge_beside_a_clear_and_an_insert() {
         let (table, item) = with_copies(&[]);
         let other = fingerprint(&table, 0, 1, 1, 0);
         let clearer = spawn(&table, move |table| {
-            let _ = table.clear::<L>();
-            table.insert::<L>(pair(table, item, 1)).expect("an empty slot");
+            let _ = table.clear();
+            table.insert::<FixedWords>(pair(table, item, 1)).expect("an empty slot");
         });
         // Both are threads of their own, so that switching to the first of them is no preemption.
         let merger = spawn(&table, move |table| {
@@ -89,11 +89,11 @@ fn refused_merge_beside_a_clear_and_an_insert() {
             put(&source, item, 0);
             put_each(&source, other, &[1, 1]);
             // Refused, unless the clear comes between the two copies.
-            table.merge::<L>(&source, Some(1)).outcome
+            table.merge(&source, Some(1)).outcome
         });
         clearer.join().unwrap();
         let outcome = merger.join().unwrap();
-        let left = table.count::<L>(pair(&table, item, 0));
+        let left = table.count::<FixedWords>(pair(&table, item, 0));
         assert!(left >= 1, "removed instead of its alias: {outcome:?}");
         seen.note(if left == 1 { "1" } else { "2" });
     });
@@ -109,10 +109,10 @@ fn opposite_merges() {
         put(&tables[0], items[0], 0);
         put(&tables[1], items[1], 1);
         let other = tables.clone();
-        let merger = thread::spawn(move || other[0].merge::<L>(&other[1], None).outcome);
-        assert_eq!(tables[1].merge::<L>(&tables[0], None).outcome, Ok(()));
+        let merger = thread::spawn(move || other[0].merge(&other[1], None).outcome);
+        assert_eq!(tables[1].merge(&tables[0], None).outcome, Ok(()));
         assert_eq!(merger.join().unwrap(), Ok(()));
-        let count = |table: &FixedTable, item| table.count::<L>(pair(table, item, 0));
+        let count = |table: &FixedTable, item| table.count::<FixedWords>(pair(table, item, 0));
         // The one that copies last also copies what the other one has added.
         let own = [0, 1].map(|number| count(&tables[number], items[number]));
         seen.note(match own {
@@ -133,10 +133,10 @@ fn with_itself_beside_a_removal() {
         let other = fingerprint(&table, 0, 1, 1, 0);
         put(&table, item, 0);
         put(&table, other, 1);
-        let remover = spawn(&table, move |table| table.remove::<L>(pair(table, item, 0)));
-        assert_eq!(table.merge::<L>(&table, None).outcome, Ok(()));
+        let remover = spawn(&table, move |table| table.remove::<FixedWords>(pair(table, item, 0)));
+        assert_eq!(table.merge(&table, None).outcome, Ok(()));
         assert!(remover.join().unwrap(), "found nothing to remove");
-        let count = |item| table.count::<L>(pair(&table, item, 0));
+        let count = |item| table.count::<FixedWords>(pair(&table, item, 0));
         assert_eq!(count(other), 2);
         assert!(count(item) <= 1, "added twice");
         seen.note_if(count(item) == 1, "doubled, then removed", "removed before");
@@ -154,12 +154,12 @@ fn a_hit_happens_after_the_insert_into_the_source() {
             let written = written.clone();
             spawn(&tables[0], move |source| {
                 written.write();
-                source.insert::<L>(pair(source, item, 0)).unwrap();
+                source.insert::<FixedWords>(pair(source, item, 0)).unwrap();
             })
         };
         let [source, target] = tables.clone();
-        let merger = thread::spawn(move || target.merge::<L>(&source, None).outcome);
-        let hit = tables[1].contains::<L>(pair(&tables[1], item, 0));
+        let merger = thread::spawn(move || target.merge(&source, None).outcome);
+        let hit = tables[1].contains(pair(&tables[1], item, 0));
         if seen.note_if(hit, "hit", "miss") {
             written.assert();
         }
@@ -173,8 +173,9 @@ fn a_hit_happens_after_the_insert_into_the_source() {
 fn insert_unique_beside_a_merge() {
     check("merge_unique", 26, &["added", "was present"], |seen| {
         let (table, item) = with_copies(&[]);
-        let unique =
-            spawn(&table, move |table| table.insert_unique::<L>(pair(table, item, 1)).unwrap());
+        let unique = spawn(&table, move |table| {
+            table.insert_unique::<FixedWords>(pair(table, item, 1)).unwrap()
+        });
         let merger = spawn(&table, move |table| merge(table, None, &[(item, 0)]));
         assert_eq!(merger.join().unwrap(), Ok(()));
         let added = seen.note_if(unique.join().unwrap(), "added", "was present");
@@ -192,7 +193,7 @@ fn limit_beside_a_move() {
         mover.join().unwrap();
         let refused = Err(MergeRefusal::TooManyCopies);
         assert_eq!(merge(&table, Some(2), &[(item, 0)]), refused);
-        assert_eq!(table.count::<L>(pair(&table, item, 0)), 2);
+        assert_eq!(table.count::<FixedWords>(pair(&table, item, 0)), 2);
         seen.note("done");
     });
 }

@@ -1,10 +1,13 @@
 //! A hit happens after the insert that it found, whatever operation found it, and also after a move
 //! by a third thread.
 
-use guira::raw::{FixedTable, Pair};
+use guira::{
+    CuckooFilter,
+    raw::{FixedTable, FixedWords, Pair},
+};
 use guira_loom_tests::{
-    L, Written, check, fingerprint, pair, publishes, put, relocate, reversed, spawn, table,
-    with_copies,
+    Written, check, filter, fingerprint, keyed, pair, publishes, put, relocate, reversed, spawn,
+    table, with_copies,
 };
 use loom::sync::Arc;
 
@@ -21,40 +24,60 @@ fn insert_publishes(
     find: fn(&FixedTable, Pair) -> bool,
 ) {
     let item = |table: &FixedTable| pair(table, fingerprint(table, 0, 1, 0, 0), 0);
-    let insert = move |table: &FixedTable| table.insert::<L>(item(table)).expect("room");
+    let insert = move |table: &FixedTable| table.insert::<FixedWords>(item(table)).expect("room");
     publishes(name, floor, set_up, insert, move |table| find(table, item(table)));
 }
 
 /// Catches a `contains` that returns `true` but does not happen after the insert.
 #[test]
 fn by_contains() {
-    hit_publishes("publish_contains", 32, FixedTable::contains::<L>);
+    hit_publishes("publish_contains", 32, FixedTable::contains);
+}
+
+/// Catches a batch that finds an item but does not happen after the insert.
+#[test]
+fn by_a_batch() {
+    let insert = |filter: &CuckooFilter| filter.insert(&keyed(filter).0).expect("room");
+    publishes("publish_batch_contains", 32, filter, insert, |filter| {
+        filter.contains_batch(&[keyed(filter).0], &mut [false]) == 1
+    });
+}
+
+/// Catches a lookup by key that returns `true` but does not happen after the insert.
+#[test]
+fn by_contains_of_a_key() {
+    let insert = |filter: &CuckooFilter| filter.insert(&keyed(filter).0).expect("room");
+    publishes("publish_contains_key", 32, filter, insert, |filter| {
+        filter.contains(&keyed(filter).0)
+    });
 }
 
 /// Catches an `insert_unique` that returns `false` but does not happen after the insert.
 #[test]
 fn by_insert_unique() {
     hit_publishes("publish_insert_unique", 12, |table, pair| {
-        !table.insert_unique::<L>(pair).expect("room")
+        !table.insert_unique::<FixedWords>(pair).expect("room")
     });
 }
 
 /// Catches a `remove` that returns `true` but does not happen after the insert.
 #[test]
 fn by_remove() {
-    hit_publishes("publish_remove", 9, FixedTable::remove::<L>);
+    hit_publishes("publish_remove", 9, FixedTable::remove::<FixedWords>);
 }
 
 /// Catches a `remove` whose load of the second bucket is too weak.
 #[test]
 fn by_remove_from_the_second_bucket() {
-    hit_publishes("publish_remove_second", 9, |table, pair| table.remove::<L>(reversed(pair)));
+    hit_publishes("publish_remove_second", 9, |table, pair| {
+        table.remove::<FixedWords>(reversed(pair))
+    });
 }
 
 /// Catches a `count` that counts a copy but does not happen after its insert.
 #[test]
 fn by_count() {
-    hit_publishes("publish_count", 32, |table, pair| table.count::<L>(pair) > 0);
+    hit_publishes("publish_count", 32, |table, pair| table.count::<FixedWords>(pair) > 0);
 }
 
 /// Catches an incoming fingerprint that is stored with too weak an ordering.
@@ -72,7 +95,7 @@ fn of_an_insert_that_relocates() {
         }
         table
     };
-    insert_publishes("publish_incoming", 2_860, set_up, FixedTable::contains::<L>);
+    insert_publishes("publish_incoming", 2_860, set_up, FixedTable::contains);
 }
 
 /// Catches a move that does not pass on what the insert of its fingerprint published.
@@ -86,12 +109,12 @@ fn through_a_move() {
             let written = written.clone();
             spawn(&table, move |table| {
                 written.write();
-                table.insert::<L>(pair(table, item, 0)).unwrap();
+                table.insert::<FixedWords>(pair(table, item, 0)).unwrap();
             })
         };
         let mover = spawn(&table, move |table| relocate(table, item, 0, 1));
         let finder = spawn(&table, move |table| {
-            let hit = table.contains::<L>(pair(table, item, 0));
+            let hit = table.contains(pair(table, item, 0));
             if hit {
                 written.assert();
             }

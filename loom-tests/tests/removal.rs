@@ -1,6 +1,7 @@
 //! Removals beside moves, inserts and one another: for each copy exactly one returns `true`.
 
-use guira_loom_tests::{L, check, fingerprint, pair, put, relocate, spawn, table, with_copies};
+use guira::raw::FixedWords;
+use guira_loom_tests::{check, fingerprint, pair, put, relocate, spawn, table, with_copies};
 use loom::sync::Arc;
 
 /// Catches a removal that misses an item while it moves.
@@ -8,11 +9,11 @@ use loom::sync::Arc;
 fn beside_a_move() {
     check("remove_move", 23, &["moved", "not moved"], |seen| {
         let (table, item) = with_copies(&[1]);
-        let remover = spawn(&table, move |table| table.remove::<L>(pair(table, item, 0)));
+        let remover = spawn(&table, move |table| table.remove::<FixedWords>(pair(table, item, 0)));
         let mover = spawn(&table, move |table| relocate(table, item, 1, 0));
         assert!(remover.join().unwrap(), "found nothing to remove");
         seen.note_if(mover.join().unwrap(), "moved", "not moved");
-        assert_eq!(table.count::<L>(pair(&table, item, 0)), 0);
+        assert_eq!(table.count::<FixedWords>(pair(&table, item, 0)), 0);
     });
 }
 
@@ -21,14 +22,15 @@ fn beside_a_move() {
 fn of_one_copy_by_two_beside_a_move() {
     check("remove_twice_move", 458, &["first", "second"], |seen| {
         let (table, item) = with_copies(&[1]);
-        let removers = [0, 1]
-            .map(|from| spawn(&table, move |table| table.remove::<L>(pair(table, item, from))));
+        let removers = [0, 1].map(|from| {
+            spawn(&table, move |table| table.remove::<FixedWords>(pair(table, item, from)))
+        });
         let mover = spawn(&table, move |table| relocate(table, item, 1, 0));
         let removed = removers.map(|remover| remover.join().unwrap());
         mover.join().unwrap();
         assert!(removed[0] != removed[1], "one copy, removed {removed:?}");
         seen.note_if(removed[0], "first", "second");
-        assert_eq!(table.count::<L>(pair(&table, item, 0)), 0);
+        assert_eq!(table.count::<FixedWords>(pair(&table, item, 0)), 0);
     });
 }
 
@@ -38,13 +40,13 @@ fn of_two_copies_by_two() {
     check("remove_both", 25, &["done"], |seen| {
         let (table, item) = with_copies(&[0, 1]);
         let removers = [0, 1].map(|from| {
-            spawn(&table, move |table| assert!(table.remove::<L>(pair(table, item, from))))
+            spawn(&table, move |table| assert!(table.remove::<FixedWords>(pair(table, item, from))))
         });
         for remover in removers {
             remover.join().unwrap();
         }
         seen.note("done");
-        assert_eq!(table.count::<L>(pair(&table, item, 0)), 0);
+        assert_eq!(table.count::<FixedWords>(pair(&table, item, 0)), 0);
     });
 }
 
@@ -53,13 +55,15 @@ fn of_two_copies_by_two() {
 fn of_an_alias_beside_an_insert_and_a_move() {
     check("remove_alias_insert_move", 493, &["moved", "not moved"], |seen| {
         let (table, item) = with_copies(&[1]);
-        let remover = spawn(&table, move |table| assert!(table.remove::<L>(pair(table, item, 1))));
-        let inserter = spawn(&table, move |table| table.insert::<L>(pair(table, item, 0)).unwrap());
+        let remover =
+            spawn(&table, move |table| assert!(table.remove::<FixedWords>(pair(table, item, 1))));
+        let inserter =
+            spawn(&table, move |table| table.insert::<FixedWords>(pair(table, item, 0)).unwrap());
         let mover = spawn(&table, move |table| relocate(table, item, 0, 1));
         remover.join().unwrap();
         inserter.join().unwrap();
         seen.note_if(mover.join().unwrap(), "moved", "not moved");
-        assert_eq!(table.count::<L>(pair(&table, item, 0)), 1);
+        assert_eq!(table.count::<FixedWords>(pair(&table, item, 0)), 1);
     });
 }
 
@@ -71,14 +75,14 @@ fn of_two_neighbours_by_two() {
         let items = [0, 1].map(|stripe| fingerprint(&table, 0, 1, stripe, 0));
         let removers = items.map(|item| {
             put(&table, item, 1);
-            spawn(&table, move |table| assert!(table.remove::<L>(pair(table, item, 1))))
+            spawn(&table, move |table| assert!(table.remove::<FixedWords>(pair(table, item, 1))))
         });
         for remover in removers {
             remover.join().unwrap();
         }
         seen.note("done");
         for item in items {
-            assert_eq!(table.count::<L>(pair(&table, item, 0)), 0);
+            assert_eq!(table.count::<FixedWords>(pair(&table, item, 0)), 0);
         }
     });
 }

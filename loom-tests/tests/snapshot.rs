@@ -1,15 +1,21 @@
 //! A copy of all words beside writers: it contains every item that is in the table throughout.
 
-use guira::raw::{BucketLayout, Fingerprint, FixedTable};
+use guira::raw::{Fingerprint, FixedTable, FixedWords};
 use guira_loom_tests::{
-    L, Mark, check, fingerprint, pair, put, put_each, relocate, spawn, table, with_copies,
+    Mark, SLOTS, check, fingerprint, pair, put, put_each, relocate, spawn, table, with_copies,
 };
 use loom::sync::Arc;
 
+/// Number of copies of a fingerprint in these words.
+fn count_in(words: &[u64], item: Fingerprint) -> u32 {
+    let sought = SLOTS.sought(item.get());
+    words.iter().map(|&word| SLOTS.count_in([word, 0], sought)).sum()
+}
+
 /// Number of copies of a fingerprint in a copy of all words.
-fn copies_saved(table: &FixedTable, item: Fingerprint) -> usize {
+fn copies_saved(table: &FixedTable, item: Fingerprint) -> u32 {
     let (words, _) = table.copy_words().expect("memory for a few words");
-    words.iter().map(|&word| L::count(word, L::pattern(item)) as usize).sum()
+    count_in(&words, item)
 }
 
 /// Catches a copy of the words without locks: an item that moves is missing, or there twice.
@@ -51,7 +57,7 @@ fn beside_an_alias_inserted_and_one_removed() {
         };
         let writer = spawn(&table, move |table| {
             put(table, item, 0);
-            assert!(table.remove::<L>(pair(table, item, 1)));
+            assert!(table.remove::<FixedWords>(pair(table, item, 1)));
         });
         saver.join().unwrap();
         writer.join().unwrap();
@@ -72,9 +78,7 @@ fn beside_an_insert_that_relocates() {
             let seen = seen.clone();
             spawn(&table, move |table| {
                 let (words, _) = table.copy_words().expect("memory for a few words");
-                let count = |item| -> u32 {
-                    words.iter().map(|&word| L::count(word, L::pattern(item))).sum()
-                };
+                let count = |item| count_in(&words, item);
                 assert_eq!(
                     (count(item), count(staying)),
                     (2, 2),
@@ -84,7 +88,7 @@ fn beside_an_insert_that_relocates() {
             })
         };
         let writer = spawn(&table, move |table| {
-            table.insert::<L>(pair(table, incoming, 0)).unwrap();
+            table.insert::<FixedWords>(pair(table, incoming, 0)).unwrap();
         });
         saver.join().unwrap();
         writer.join().unwrap();

@@ -2,10 +2,10 @@
 
 use guira::{
     InsertError,
-    raw::{Fingerprint, FixedTable},
+    raw::{Fingerprint, FixedTable, FixedWords},
 };
 use guira_loom_tests::{
-    L, check, check_deep, fingerprint, pair, put, relocate, spawn, table, with_copies,
+    check, check_deep, fingerprint, pair, put, relocate, spawn, table, with_copies,
 };
 use loom::sync::Arc;
 
@@ -17,13 +17,13 @@ fn beside_itself() {
         let [first, second] = [0, 1]
             .map(|from| {
                 spawn(&table, move |table| {
-                    table.insert_unique::<L>(pair(table, item, from)).unwrap()
+                    table.insert_unique::<FixedWords>(pair(table, item, from)).unwrap()
                 })
             })
             .map(|inserter| inserter.join().unwrap());
         assert!(first != second, "added by {}", if first { "both" } else { "neither" });
         seen.note_if(first, "first", "second");
-        assert_eq!(table.count::<L>(pair(&table, item, 0)), 1);
+        assert_eq!(table.count::<FixedWords>(pair(&table, item, 0)), 1);
     });
 }
 
@@ -32,12 +32,14 @@ fn beside_itself() {
 fn beside_a_removal() {
     check("unique_remove", 25, &["added", "was present"], |seen| {
         let (table, item) = with_copies(&[1]);
-        let remover = spawn(&table, move |table| assert!(table.remove::<L>(pair(table, item, 0))));
-        let inserter =
-            spawn(&table, move |table| table.insert_unique::<L>(pair(table, item, 0)).unwrap());
+        let remover =
+            spawn(&table, move |table| assert!(table.remove::<FixedWords>(pair(table, item, 0))));
+        let inserter = spawn(&table, move |table| {
+            table.insert_unique::<FixedWords>(pair(table, item, 0)).unwrap()
+        });
         remover.join().unwrap();
         let added = seen.note_if(inserter.join().unwrap(), "added", "was present");
-        assert_eq!(table.count::<L>(pair(&table, item, 0)), usize::from(added));
+        assert_eq!(table.count::<FixedWords>(pair(&table, item, 0)), usize::from(added));
     });
 }
 
@@ -48,12 +50,13 @@ fn of_an_item_that_moves(name: &str, prepare: fn(&FixedTable)) {
         prepare(&table);
         put(&table, item, 1);
         let mover = spawn(&table, move |table| assert!(relocate(table, item, 1, 0)));
-        let inserter =
-            spawn(&table, move |table| table.insert_unique::<L>(pair(table, item, 0)).unwrap());
+        let inserter = spawn(&table, move |table| {
+            table.insert_unique::<FixedWords>(pair(table, item, 0)).unwrap()
+        });
         mover.join().unwrap();
         assert!(!inserter.join().unwrap(), "added an item that was present all the time");
         seen.note("present");
-        assert_eq!(table.count::<L>(pair(&table, item, 0)), 1);
+        assert_eq!(table.count::<FixedWords>(pair(&table, item, 0)), 1);
     });
 }
 
@@ -80,12 +83,14 @@ fn of_an_item_that_moves_to_the_fuller_bucket() {
 fn beside_a_plain_insert() {
     check("unique_insert", 35, &["added", "was present"], |seen| {
         let (table, item) = with_copies(&[]);
-        let plain = spawn(&table, move |table| table.insert::<L>(pair(table, item, 0)).unwrap());
-        let unique =
-            spawn(&table, move |table| table.insert_unique::<L>(pair(table, item, 1)).unwrap());
+        let plain =
+            spawn(&table, move |table| table.insert::<FixedWords>(pair(table, item, 0)).unwrap());
+        let unique = spawn(&table, move |table| {
+            table.insert_unique::<FixedWords>(pair(table, item, 1)).unwrap()
+        });
         plain.join().unwrap();
         let added = seen.note_if(unique.join().unwrap(), "added", "was present");
-        assert_eq!(table.count::<L>(pair(&table, item, 0)), 1 + usize::from(added));
+        assert_eq!(table.count::<FixedWords>(pair(&table, item, 0)), 1 + usize::from(added));
     });
 }
 
@@ -113,7 +118,7 @@ fn fill(table: &FixedTable, alternates: [u32; 2]) -> Vec<Fingerprint> {
 fn assert_all_there(table: &FixedTable, all: &[Fingerprint], alternates: [u32; 2]) {
     for (nth, &item) in all.iter().enumerate() {
         let bucket = u32::from(nth >= alternates.len());
-        assert_eq!(table.count::<L>(pair(table, item, bucket)), 1, "lost or doubled");
+        assert_eq!(table.count::<FixedWords>(pair(table, item, bucket)), 1, "lost or doubled");
     }
 }
 
@@ -125,7 +130,9 @@ fn two_calls_make_room(name: &str, floor: usize, alternates: [u32; 2]) {
         let item = fingerprint(&table, 0, 1, 0, 0);
         let [first, second] = [0, 1]
             .map(|from| {
-                spawn(&table, move |table| table.insert_unique::<L>(pair(table, item, from)))
+                spawn(&table, move |table| {
+                    table.insert_unique::<FixedWords>(pair(table, item, from))
+                })
             })
             .map(|inserter| inserter.join().unwrap());
         assert!(
@@ -133,7 +140,7 @@ fn two_calls_make_room(name: &str, floor: usize, alternates: [u32; 2]) {
             "{first:?} and {second:?}"
         );
         seen.note_if(first == Ok(true), "first", "second");
-        assert_eq!(table.count::<L>(pair(&table, item, 0)), 1);
+        assert_eq!(table.count::<FixedWords>(pair(&table, item, 0)), 1);
         assert_all_there(&table, &all, alternates);
     });
 }
@@ -161,14 +168,16 @@ fn two_items_making_room_for_one() {
         let all = fill(&table, alternates);
         let items = [0, 1].map(|nth| fingerprint(&table, 0, 1, 0, nth));
         let [first, second] = items
-            .map(|item| spawn(&table, move |table| table.insert_unique::<L>(pair(table, item, 0))))
+            .map(|item| {
+                spawn(&table, move |table| table.insert_unique::<FixedWords>(pair(table, item, 0)))
+            })
             .map(|inserter| inserter.join().unwrap());
         let added = [first == Ok(true), second == Ok(true)];
         assert!(added[0] != added[1], "{first:?} and {second:?}");
         assert!([first, second].contains(&Err(InsertError::Full)), "{first:?} and {second:?}");
         seen.note_if(added[0], "first", "second");
         for (item, added) in items.into_iter().zip(added) {
-            assert_eq!(table.count::<L>(pair(&table, item, 0)), usize::from(added));
+            assert_eq!(table.count::<FixedWords>(pair(&table, item, 0)), usize::from(added));
         }
         assert_all_there(&table, &all, alternates);
     });
@@ -183,13 +192,15 @@ fn beside_an_insert_that_takes_the_slot() {
         let all = fill(&table, alternates);
         let item = fingerprint(&table, 0, 1, 0, 0);
         let other = fingerprint(&table, 0, 1, 1, 3);
-        let unique = spawn(&table, move |table| table.insert_unique::<L>(pair(table, item, 0)));
-        let inserter = spawn(&table, move |table| table.insert::<L>(pair(table, other, 0)));
+        let unique =
+            spawn(&table, move |table| table.insert_unique::<FixedWords>(pair(table, item, 0)));
+        let inserter =
+            spawn(&table, move |table| table.insert::<FixedWords>(pair(table, other, 0)));
         assert_eq!(unique.join().unwrap(), Ok(true));
         assert_eq!(inserter.join().unwrap(), Ok(()));
         seen.note("done");
-        assert_eq!(table.count::<L>(pair(&table, item, 0)), 1);
-        assert_eq!(table.count::<L>(pair(&table, other, 0)), 1);
+        assert_eq!(table.count::<FixedWords>(pair(&table, item, 0)), 1);
+        assert_eq!(table.count::<FixedWords>(pair(&table, other, 0)), 1);
         assert_all_there(&table, &all, alternates);
     });
 }
@@ -202,12 +213,14 @@ fn making_room_beside_an_insert_of_the_item() {
         let alternates = [2, 2];
         let all = fill(&table, alternates);
         let item = fingerprint(&table, 0, 1, 0, 0);
-        let unique =
-            spawn(&table, move |table| table.insert_unique::<L>(pair(table, item, 0)).unwrap());
-        let plain = spawn(&table, move |table| table.insert::<L>(pair(table, item, 0)).unwrap());
+        let unique = spawn(&table, move |table| {
+            table.insert_unique::<FixedWords>(pair(table, item, 0)).unwrap()
+        });
+        let plain =
+            spawn(&table, move |table| table.insert::<FixedWords>(pair(table, item, 0)).unwrap());
         plain.join().unwrap();
         let added = seen.note_if(unique.join().unwrap(), "added", "was present");
-        assert_eq!(table.count::<L>(pair(&table, item, 0)), 1 + usize::from(added));
+        assert_eq!(table.count::<FixedWords>(pair(&table, item, 0)), 1 + usize::from(added));
         assert_all_there(&table, &all, alternates);
     });
 }
@@ -225,10 +238,11 @@ fn beside_an_insert_that_toggles_the_last_slot() {
         let item = fingerprint(&table, 0, 0, 0, 0);
         put(&table, fingerprint(&table, 0, 0, 1, 0), 0);
         let toggler = spawn(&table, move |table| {
-            let toggle = || table.insert::<L>(pair(table, item, 0)).is_ok();
-            toggle() && table.remove::<L>(pair(table, item, 0)) && toggle()
+            let toggle = || table.insert::<FixedWords>(pair(table, item, 0)).is_ok();
+            toggle() && table.remove::<FixedWords>(pair(table, item, 0)) && toggle()
         });
-        let unique = spawn(&table, move |table| table.insert_unique::<L>(pair(table, item, 0)));
+        let unique =
+            spawn(&table, move |table| table.insert_unique::<FixedWords>(pair(table, item, 0)));
         toggler.join().unwrap();
         let added =
             unique.join().unwrap().expect("at every moment there is the item, or room for it");

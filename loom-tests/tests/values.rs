@@ -1,10 +1,13 @@
 //! Tables with values: lookups beside moves and replacements, and replacements beside each other.
 #![cfg(not(feature = "semi-sorted"))]
 
-use guira::{InsertError, raw::Pair};
+use guira::{
+    InsertError,
+    raw::{FixedWords, Pair},
+};
 use guira_loom_tests::{
     EVERY_WAY, check, read_beside, reversed, spawn,
-    values::{Map, V, assert_values, get_or_insert, item, map, put, relocate, values},
+    values::{Map, assert_values, get_or_insert, item, map, put, relocate, values},
 };
 
 /// Values of the models.
@@ -49,7 +52,21 @@ fn get_beside_a_move() {
     let set_up = |map: &Map, item| put(map, item, A, 1);
     let write = |map: &Map, item| assert!(relocate(map, item, A, 1));
     beside("values_get_move", 423, set_up, write, &[A], |map, item| {
-        assert_eq!(map.get::<V>(item), Some(A), "an item that is in the table was missed");
+        assert_eq!(map.get(item), Some(A), "an item that is in the table was missed");
+    });
+}
+
+/// Catches a `get` that misses an item when it retries.
+#[test]
+fn get_beside_three_moves() {
+    let set_up = |map: &Map, item| put(map, item, A, 1);
+    let write = |map: &Map, item| {
+        for from in [1, 0, 1] {
+            assert!(relocate(map, item, A, from));
+        }
+    };
+    beside("values_get_three_moves", 180_000, set_up, write, &[A], |map, item| {
+        assert_eq!(map.get(item), Some(A), "an item that is in the table was missed");
     });
 }
 
@@ -59,7 +76,7 @@ fn contains_beside_a_move() {
     let set_up = |map: &Map, item| put(map, item, A, 1);
     let write = |map: &Map, item| assert!(relocate(map, item, A, 1));
     beside("values_contains_move", 423, set_up, write, &[A], |map, item| {
-        assert!(map.contains::<V>(item), "an item that is in the table was missed");
+        assert!(map.contains(item), "an item that is in the table was missed");
     });
 }
 
@@ -86,7 +103,7 @@ fn listing_beside_a_move() {
 fn listing_beside_a_move_and_a_replacement() {
     let write = |map: &Map, item: Pair| {
         assert!(relocate(map, item, A, 1));
-        assert!(map.replace::<V>(item.with_value(A), C));
+        assert!(map.replace::<FixedWords>(item.with_value(A), C));
     };
     beside(
         "values_list_move_replace",
@@ -113,8 +130,11 @@ fn contains_value_beside_a_move() {
         move_past_alias,
         &[A, B],
         |map, item| {
-            assert!(map.contains_value::<V>(item.with_value(A)), "a value was missed");
-            assert!(!map.contains_value::<V>(item.with_value(C)), "a value that is not there");
+            assert!(map.contains_value::<FixedWords>(item.with_value(A)), "a value was missed");
+            assert!(
+                !map.contains_value::<FixedWords>(item.with_value(C)),
+                "a value that is not there"
+            );
         },
     );
 }
@@ -122,8 +142,8 @@ fn contains_value_beside_a_move() {
 /// Replaces the value of an item in the first bucket by A, then the value A of its alias in the
 /// second bucket by B. So there is a copy with the value A at each moment.
 fn swap_values(map: &Map, item: Pair) {
-    assert!(map.replace::<V>(item.with_value(B), A));
-    assert!(map.replace::<V>(reversed(item.with_value(A)), B));
+    assert!(map.replace::<FixedWords>(item.with_value(B), A));
+    assert!(map.replace::<FixedWords>(reversed(item.with_value(A)), B));
 }
 
 /// Puts an item with the value B into the first bucket, and its alias with the value A into the
@@ -146,15 +166,15 @@ fn listing_beside_replacements_of_two_aliases() {
 #[test]
 fn contains_value_beside_replacements_of_two_aliases() {
     beside("values_probe_swap", 950, one_in_each_bucket, swap_values, &[A, B], |map, item| {
-        assert!(map.contains_value::<V>(item.with_value(A)), "a value was missed");
+        assert!(map.contains_value::<FixedWords>(item.with_value(A)), "a value was missed");
     });
 }
 
 /// Inserts an alias with the value A into the first bucket, then replaces the value A in the second
 /// one.
 fn insert_and_replace(map: &Map, item: Pair) {
-    map.insert::<V>(item.with_value(A)).expect("room");
-    assert!(map.replace::<V>(reversed(item.with_value(A)), B));
+    map.insert::<FixedWords>(item.with_value(A)).expect("room");
+    assert!(map.replace::<FixedWords>(reversed(item.with_value(A)), B));
 }
 
 /// Catches a replacement that bumps the version or stores the slot by Relaxed: whoever sees it does
@@ -163,7 +183,7 @@ fn insert_and_replace(map: &Map, item: Pair) {
 fn contains_value_beside_an_alias_and_a_replacement() {
     let set_up = |map: &Map, item| put(map, item, A, 1);
     beside("values_probe_alias", 450, set_up, insert_and_replace, &[A, B], |map, item| {
-        assert!(map.contains_value::<V>(item.with_value(A)), "a value was missed");
+        assert!(map.contains_value::<FixedWords>(item.with_value(A)), "a value was missed");
     });
 }
 
@@ -184,8 +204,8 @@ fn get_beside_a_replacement() {
         let map = map();
         let item = item(&map, 0, 0);
         put(&map, item, A, 1);
-        let reader = spawn(&map, move |map| map.get::<V>(item));
-        assert!(map.replace::<V>(item.with_value(A), B));
+        let reader = spawn(&map, move |map| map.get(item));
+        assert!(map.replace::<FixedWords>(item.with_value(A), B));
         let found = reader.join().unwrap();
         assert!([Some(A), Some(B)].contains(&found), "{found:?}");
         seen.note_if(found == Some(A), "old", "new");
@@ -201,7 +221,7 @@ fn replacement_beside_a_move() {
         let item = item(&map, 0, 0);
         put(&map, item, A, 1);
         let mover = spawn(&map, move |map| relocate(map, item, A, 1));
-        let replacer = spawn(&map, move |map| map.replace::<V>(item.with_value(A), B));
+        let replacer = spawn(&map, move |map| map.replace::<FixedWords>(item.with_value(A), B));
         assert!(replacer.join().unwrap(), "there was one copy throughout");
         seen.note_if(mover.join().unwrap(), "moved", "stale");
         assert_values(&map, item, &[B]);
@@ -218,8 +238,8 @@ fn get_beside_a_replacement_and_a_move() {
         let mover = spawn(&map, move |map| {
             let _ = relocate(map, item, A, 1);
         });
-        let reader = spawn(&map, move |map| map.get::<V>(item));
-        assert!(map.replace::<V>(item.with_value(A), B), "there was one copy throughout");
+        let reader = spawn(&map, move |map| map.get(item));
+        assert!(map.replace::<FixedWords>(item.with_value(A), B), "there was one copy throughout");
         mover.join().unwrap();
         let found = reader.join().unwrap();
         assert!([Some(A), Some(B)].contains(&found), "{found:?}");
@@ -238,7 +258,7 @@ fn two_replacements_of_one_copy() {
         put(&map, item, 9, 1);
         put(&map, item, A, 1);
         let [first, second] = [B, C]
-            .map(|new| spawn(&map, move |map| map.replace::<V>(item.with_value(A), new)))
+            .map(|new| spawn(&map, move |map| map.replace::<FixedWords>(item.with_value(A), new)))
             .map(|replacer| replacer.join().unwrap());
         assert!(first != second, "replaced by {}", if first { "both" } else { "neither" });
         seen.note_if(first, "first", "second");
@@ -256,8 +276,8 @@ fn replacement_beside_a_removal() {
         // A removal that ignored the value would take this copy.
         put(&map, item, 9, 1);
         put(&map, item, A, 1);
-        let remover = spawn(&map, move |map| map.remove::<V>(item.with_value(A)));
-        let replacer = spawn(&map, move |map| map.replace::<V>(item.with_value(A), B));
+        let remover = spawn(&map, move |map| map.remove::<FixedWords>(item.with_value(A)));
+        let replacer = spawn(&map, move |map| map.replace::<FixedWords>(item.with_value(A), B));
         let replaced = replacer.join().unwrap();
         assert!(replaced != remover.join().unwrap(), "exactly one of them succeeds");
         seen.note_if(replaced, "replaced", "removed");
@@ -292,7 +312,7 @@ fn get_or_insert_beside_a_replacement_and_a_move() {
             let _ = relocate(map, item, A, 1);
         });
         let finder = spawn(&map, move |map| get_or_insert(map, item.with_value(C)));
-        assert!(map.replace::<V>(item.with_value(A), B), "there was one copy throughout");
+        assert!(map.replace::<FixedWords>(item.with_value(A), B), "there was one copy throughout");
         mover.join().unwrap();
         let found = finder.join().unwrap();
         assert!([Some(A), Some(B)].contains(&found), "{found:?}");
@@ -308,8 +328,9 @@ fn limit_beside_a_replacement() {
         let map = map();
         let item = item(&map, 0, 0);
         put(&map, item, A, 1);
-        let inserter = spawn(&map, move |map| map.insert_up_to::<V>(1, item.with_value(C)));
-        assert!(map.replace::<V>(item.with_value(A), B));
+        let inserter =
+            spawn(&map, move |map| map.insert_up_to::<FixedWords>(1, item.with_value(C)));
+        assert!(map.replace::<FixedWords>(item.with_value(A), B));
         assert_eq!(inserter.join().unwrap(), Err(InsertError::TooManyCopies));
         seen.note("too many");
         assert_values(&map, item, &[B]);
@@ -327,8 +348,8 @@ fn full_buckets_beside_a_replacement() {
                 put(&map, item, value, bucket);
             }
         }
-        let inserter = spawn(&map, move |map| map.insert::<V>(item.with_value(C)));
-        assert!(map.replace::<V>(item.with_value(A), B));
+        let inserter = spawn(&map, move |map| map.insert::<FixedWords>(item.with_value(C)));
+        assert!(map.replace::<FixedWords>(item.with_value(A), B));
         assert_eq!(inserter.join().unwrap(), Err(InsertError::TooManyCopies));
         seen.note("too many");
         assert_values(&map, item, &[A, B, C, C]);

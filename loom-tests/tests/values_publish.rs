@@ -2,10 +2,10 @@
 //! stored it.
 #![cfg(not(feature = "semi-sorted"))]
 
-use guira::raw::Pair;
+use guira::raw::{FixedWords, Pair};
 use guira_loom_tests::{
     publishes,
-    values::{Map, V, get_or_insert, item, map, put, values},
+    values::{Map, get_or_insert, item, map, put, values},
 };
 
 /// Values of the models.
@@ -33,18 +33,18 @@ fn publish(
 
 /// Inserts the item with the value B.
 fn insert(map: &Map, item: Pair) {
-    map.insert::<V>(item.with_value(B)).expect("room");
+    map.insert::<FixedWords>(item.with_value(B)).expect("room");
 }
 
 /// Replaces the value A by B.
 fn replace(map: &Map, item: Pair) {
-    assert!(map.replace::<V>(item.with_value(A), B));
+    assert!(map.replace::<FixedWords>(item.with_value(A), B));
 }
 
 /// Catches a `get` that returns a value but does not happen after its insert.
 #[test]
 fn insert_happens_before_a_get() {
-    publish("values_publish_get", 32, &[], insert, |map, item| map.get::<V>(item) == Some(B));
+    publish("values_publish_get", 32, &[], insert, |map, item| map.get(item) == Some(B));
 }
 
 /// Catches a listing that does not happen after the inserts of the values in it.
@@ -57,7 +57,7 @@ fn insert_happens_before_a_listing() {
 #[test]
 fn insert_happens_before_a_contains_value() {
     publish("values_publish_probe", 32, &[], insert, |map, item| {
-        map.contains_value::<V>(item.with_value(B))
+        map.contains_value::<FixedWords>(item.with_value(B))
     });
 }
 
@@ -67,21 +67,19 @@ fn get_or_insert_happens_before_a_get() {
     let write = |map: &Map, item: Pair| {
         assert_eq!(get_or_insert(map, item.with_value(B)), None);
     };
-    publish("values_publish_unique", 32, &[], write, |map, item| map.get::<V>(item) == Some(B));
+    publish("values_publish_unique", 32, &[], write, |map, item| map.get(item) == Some(B));
 }
 
 /// Catches a replacement that does not publish the new value.
 #[test]
 fn replacement_happens_before_a_get() {
-    publish("values_publish_replace", 280, &[A], replace, |map, item| {
-        map.get::<V>(item) == Some(B)
-    });
+    publish("values_publish_replace", 280, &[A], replace, |map, item| map.get(item) == Some(B));
 }
 
 /// Catches a replacement that succeeds but does not happen after the insert of what it replaces.
 #[test]
 fn insert_happens_before_a_replacement() {
     publish("values_publish_replaced", 9, &[], insert, |map, item| {
-        map.replace::<V>(item.with_value(B), C)
+        map.replace::<FixedWords>(item.with_value(B), C)
     });
 }

@@ -1,6 +1,6 @@
 //! The layouts by name: what a user chooses.
 
-use super::{BucketLayout, leveled::LEVEL_SHIFT, with_layout};
+use super::{Slots, leveled::LEVEL_SHIFT};
 
 /// How a bucket of 64 bits is divided: slots × bits of a fingerprint.
 ///
@@ -217,7 +217,11 @@ impl Layout {
             6 => Self::Valued6x10 { value_bits: bits },
             _ => return None,
         };
-        if layout.slot_bits() < value_bits + MIN_BITS_BESIDE_VALUE { None } else { Some(layout) }
+        if layout.slots_and_bits().1 < value_bits + MIN_BITS_BESIDE_VALUE {
+            None
+        } else {
+            Some(layout)
+        }
     }
 
     /// The layouts of maps and expiring filters that grow, with values of this many bits.
@@ -276,11 +280,40 @@ impl Layout {
         }
     }
 
-    /// Returns the number of bits of a fingerprint and its value, before semi-sorting saves any.
-    const fn slot_bits(self) -> u32 {
-        match self.splitting() {
-            Some(Splitting { width, .. }) => width - 1, // The marker takes one.
-            None => with_layout!(self, L => L::BITS),
+    /// The slots of a bucket, and the bits of a fingerprint and its value.
+    const fn slots_and_bits(self) -> (u32, u32) {
+        match self {
+            Self::Plain8x8 => (8, 8),
+            Self::Plain6x10 | Self::Valued6x10 { .. } => (6, 10),
+            Self::Plain5x12 | Self::Valued5x12 { .. } => (5, 12),
+            Self::Plain4x16 | Self::Valued4x16 { .. } => (4, 16),
+            Self::Valued3x21 { .. } => (3, 21),
+            Self::Valued2x32 { .. } => (2, 32),
+            Self::SemiSorted6x12 => (6, 12),
+            Self::SemiSorted5x14 => (5, 14),
+            Self::SemiSorted4x17 => (4, 17),
+            Self::SemiSorted3x22 => (3, 22),
+            _ => match self.splitting() {
+                // The marker takes one bit.
+                Some(Splitting { slots, width, .. }) => (slots, width - 1),
+                None => unreachable!(),
+            },
+        }
+    }
+
+    /// The constants of the words of a table of a fixed size.
+    ///
+    /// # Panics
+    /// If this is a layout of filters that grow.
+    #[must_use]
+    #[doc(hidden)]
+    pub const fn slots(self) -> Slots {
+        assert!(self.splitting().is_none(), "not a layout of a fixed size");
+        let (slots, bits) = self.slots_and_bits();
+        if self.is_semi_sorted() {
+            Slots::semi_sorted(slots, bits)
+        } else {
+            Slots::plain(slots, bits, self.value_bits())
         }
     }
 
@@ -321,10 +354,7 @@ impl Layout {
     /// ```
     #[must_use]
     pub const fn slots_per_bucket(self) -> u32 {
-        match self.splitting() {
-            Some(Splitting { slots, .. }) => slots,
-            None => with_layout!(self, L => L::SLOTS),
-        }
+        self.slots_and_bits().0
     }
 
     /// Returns the number of bits of a fingerprint: of the longest, if the filter grows. There it
@@ -335,7 +365,7 @@ impl Layout {
     /// ```
     #[must_use]
     pub const fn fingerprint_bits(self) -> u32 {
-        self.slot_bits() - self.value_bits()
+        self.slots_and_bits().1 - self.value_bits()
     }
 
     /// Returns whether the fingerprints are semi-sorted.
@@ -347,7 +377,13 @@ impl Layout {
     /// ```
     #[must_use]
     pub const fn is_semi_sorted(self) -> bool {
-        self.splitting().is_none() && with_layout!(self, L => L::MIN_FINGERPRINT > 1)
+        matches!(
+            self,
+            Self::SemiSorted6x12
+                | Self::SemiSorted5x14
+                | Self::SemiSorted4x17
+                | Self::SemiSorted3x22
+        )
     }
 }
 

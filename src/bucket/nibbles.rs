@@ -13,7 +13,7 @@
 //! Sequences are packed with the first nibble, which is the largest, in the lowest bits.
 
 /// Largest number of nibbles of a code. Six nibbles need codes of 16 bits and a table of 256 KiB.
-const MAX_NIBBLES: u32 = 6;
+pub(crate) const MAX_NIBBLES: u32 = 6;
 /// Number of bits of a nibble.
 pub(crate) const BITS: u32 = 4;
 /// The bits of the first nibble, and the largest nibble.
@@ -67,15 +67,11 @@ static TERMS: [[u16; 256]; MAX_NIBBLES.div_ceil(2) as usize] = {
     terms
 };
 
-/// Returns the code of a descending sequence of `count` nibbles.
+/// Returns the code of a descending sequence, whose last nibbles may be zero.
 #[inline]
-pub(crate) fn encode(count: u32, nibbles: u32) -> u64 {
-    let pairs = nibbles.to_le_bytes();
-    let mut code = 0;
-    for pair in 0..count.div_ceil(2) as usize {
-        code += u64::from(TERMS[pair][usize::from(pairs[pair])]);
-    }
-    code
+pub(crate) fn encode(nibbles: u32) -> u64 {
+    let [first, second, third, _] = nibbles.to_le_bytes().map(usize::from);
+    u64::from(TERMS[0][first]) + u64::from(TERMS[1][second]) + u64::from(TERMS[2][third])
 }
 
 /// The sequence of every code. Entries of unused codes are zero.

@@ -11,261 +11,194 @@
 //! its *high part*, is in a SWAR lane as in a plain word, and is compared first. Only if a high
 //! part matches is the code decoded. In a full table this happens in one lookup of an absent item
 //! out of 21 (6 slots of 12 bits), 102 (5 of 14), 1,024 (4 of 17) or 43,690 (3 of 22).
+//!
+//! **A lane is never zero**, because the smallest key is 16. So a slot is empty if its lane is zero,
+//! whatever the code is. This costs 16 of the `2^bits` values of a key, or one in `2^(bits - 4)`.
+//!
+//! **Slots are in descending order** of nibbles. Empty slots count as zero, so they come last. So a
+//! word is full if its last lane is not zero, and of two words the one with fewer occupied slots is
+//! the smaller number.
 
 use core::hint::select_unpredictable;
 
 use super::{
-    BucketLayout, Census, Fingerprint,
+    Census, Slots,
     census::census,
-    nibbles::{self, code_bits},
-    swar::Lanes,
+    nibbles::{self, BITS},
 };
 
-/// `SLOTS` slots of `BITS` bits: the code of the low nibbles in the lowest bits, and above it the
-/// high parts, one lane per slot.
-///
-/// **A high part is never zero**, because the smallest fingerprint is 16. So a slot is empty if its
-/// high part is zero, whatever the code is. This costs 16 of the `2^BITS` values of a fingerprint,
-/// or one in `2^(BITS - 4)`.
-///
-/// **Slots are in descending order** of low nibbles, and slots with equal nibbles in descending
-/// order of high parts. Empty slots count as zero, so they come last. So a word is full if its last
-/// high part is not zero, and of two words the one with fewer occupied slots is the smaller number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SemiSorted<const SLOTS: u32, const BITS: u32>;
+/// The lowest bit of each byte, and the highest.
+const ONES: u32 = 0x0101_0101;
+const HIGHS: u32 = ONES << 7;
 
-/// A fingerprint in the form that comparisons use.
-#[derive(Clone, Copy, Debug)]
-pub struct Pattern {
-    /// The high part in every lane.
-    highs: u64,
-    /// The low nibble.
-    nibble: u32,
-}
+/// How many codes a word can have in which so many slots are occupied: the nibbles of all others
+/// are zero.
+const CODES: [u32; nibbles::MAX_NIBBLES as usize + 1] = {
+    let mut codes = [1; nibbles::MAX_NIBBLES as usize + 1];
+    let mut occupied = 1;
+    while occupied < codes.len() {
+        codes[occupied] = nibbles::sequences(occupied as u32);
+        occupied += 1;
+    }
+    codes
+};
 
-/// An unpacked word: the nibbles and the high parts of all slots, in the same order, both from bit
-/// 0 on.
-#[derive(Clone, Copy)]
-struct Unpacked {
-    nibbles: u32,
-    highs: u64,
-}
+impl Slots {
+    /// The nibbles of a word.
+    #[inline]
+    fn nibbles(&self, word: u64) -> u32 {
+        nibbles::SEQUENCES[usize::from((word & self.code) as u16)]
+    }
 
-impl<const SLOTS: u32, const BITS: u32> SemiSorted<SLOTS, BITS> {
-    /// Number of bits of a high part.
-    const HIGH: u32 = BITS - nibbles::BITS;
-    /// Number of bits of the code, which is below the lanes.
-    const CODE: u32 = code_bits(SLOTS);
-    /// The bits of the first high part of an unpacked word.
-    const FIRST: u64 = (1 << Self::HIGH) - 1;
+    /// The place of the lowest lane that is marked.
+    #[inline]
+    fn place(&self, marks: u64) -> u32 {
+        // A division by the bits of a lane, of which the first part is a multiple.
+        ((self.lanes.lowest(marks) - self.lanes.shift) * self.reciprocal) >> 16
+    }
 
-    /// How many codes a word can have, by the position of its highest set bit. The position tells
-    /// how many slots are occupied, and the nibbles of all others are zero.
-    const CODES: [u16; 64] = {
-        let mut codes = [1; 64];
-        let mut bit = Self::CODE;
-        while bit < 64 {
-            let occupied = (bit - Self::CODE) / Self::HIGH + 1;
-            codes[bit as usize] =
-                nibbles::sequences(if occupied < SLOTS { occupied } else { SLOTS }) as u16;
-            bit += 1;
+    /// Of the lanes that are marked, those whose nibble is that of the key, too.
+    #[inline(never)]
+    pub(super) fn semi_sorted_matches(&self, word: u64, key: u32) -> u64 {
+        let (mut marks, mut matches) = (self.lanes.zeros(word ^ self.pattern(key)), 0);
+        while let Some(mark) = self.first_of(word, marks, key) {
+            matches |= mark;
+            marks &= !(mark | (mark - 1));
         }
-        codes
-    };
-
-    /// Returns the code of a word. (Its mask makes bounds checks of the table of sequences
-    /// unnecessary.)
-    #[inline]
-    fn code(word: u64) -> usize {
-        word as usize & ((1 << Self::CODE) - 1)
+        matches
     }
 
-    /// Returns the low nibbles of a word.
+    /// Of the lanes that are marked, the first one whose nibble is that of the key, too.
     #[inline]
-    fn nibbles(word: u64) -> u32 {
-        nibbles::SEQUENCES[Self::code(word)]
-    }
-
-    /// Returns the lowest slot whose high part `mask` marks.
-    #[inline]
-    fn slot(mask: u64) -> u32 {
-        (Self::LANES.lowest(mask) - Self::CODE) / Self::HIGH
-    }
-
-    /// Returns the first slot that holds the fingerprint.
-    #[inline]
-    fn find(word: u64, pattern: Pattern) -> Option<u32> {
-        let mut candidates = Self::LANES.zeros(word ^ pattern.highs);
-        if candidates == 0 {
-            return None;
-        }
-        let nibbles = Self::nibbles(word);
-        while candidates != 0 {
-            let slot = Self::slot(candidates);
-            if (nibbles >> (slot * nibbles::BITS)) & nibbles::MASK == pattern.nibble {
-                return Some(slot);
+    fn first_of(&self, word: u64, mut marks: u64, key: u32) -> Option<u64> {
+        if marks != 0 {
+            let differences = self.nibbles(word) ^ ((key & nibbles::MASK) * 0x1111_1111);
+            // Hardly ever more than one.
+            while marks != 0 {
+                if differences >> (self.place(marks) * BITS) & nibbles::MASK == 0 {
+                    return Some(marks & marks.wrapping_neg());
+                }
+                marks &= marks - 1;
             }
-            candidates &= candidates - 1;
         }
         None
     }
 
-    /// Splits a word into nibbles and high parts.
-    #[inline]
-    fn unpack(word: u64) -> Unpacked {
-        Unpacked { nibbles: Self::nibbles(word), highs: word >> Self::CODE }
+    /// See [`holds`](Self::holds).
+    #[inline(never)]
+    pub(super) fn semi_sorted_holds(&self, word: u64, key: u32) -> bool {
+        self.first_of(word, self.lanes.zeros(word ^ self.pattern(key)), key).is_some()
     }
 
-    /// Returns the word of nibbles and high parts whose slots are in order.
-    #[inline]
-    fn pack(Unpacked { nibbles, highs }: Unpacked) -> u64 {
-        highs << Self::CODE | nibbles::encode(SLOTS, nibbles)
+    /// See [`either_holds`](Self::either_holds).
+    #[inline(never)]
+    pub(crate) fn semi_sorted_in_any(&self, first: u64, second: u64, key: u32) -> bool {
+        self.semi_sorted_in_either(first, second, key)
     }
 
-    /// Removes a slot and appends an empty one.
+    /// As above.
     #[inline]
-    fn remove_slot(Unpacked { nibbles, highs }: Unpacked, slot: u32) -> Unpacked {
-        let (below, highs_below) = Self::masks_below(slot);
-        Unpacked {
-            nibbles: nibbles & below | (nibbles >> nibbles::BITS) & !below,
-            highs: highs & highs_below | (highs >> Self::HIGH) & !highs_below,
-        }
-    }
-
-    /// Drops the last slot, which must be empty, and inserts a fingerprint where the order requires
-    /// it.
-    #[inline]
-    fn insert_slot(Unpacked { nibbles, highs }: Unpacked, fingerprint: Fingerprint) -> Unpacked {
-        let (nibble, high) = Self::split(fingerprint);
-        let rank = |nibble: u32, high: u32| nibble << Self::HIGH | high;
-        // The number of slots that come before it in this order, counted without a branch.
-        let slot = (0..SLOTS)
-            .map(|slot| {
-                let other_nibble = (nibbles >> (slot * nibbles::BITS)) & nibbles::MASK;
-                let other_high = (highs >> (slot * Self::HIGH)) & Self::FIRST;
-                u32::from(rank(other_nibble, other_high as u32) > rank(nibble, high))
-            })
-            .sum();
-        let (below, highs_below) = Self::masks_below(slot);
-        Unpacked {
-            nibbles: nibbles & below
-                | nibble << (slot * nibbles::BITS)
-                | (nibbles & !below) << nibbles::BITS,
-            highs: highs & highs_below
-                | u64::from(high) << (slot * Self::HIGH)
-                | (highs & !highs_below) << Self::HIGH,
-        }
-    }
-
-    /// Returns the masks of the nibbles and of the high parts before a slot.
-    #[inline]
-    fn masks_below(slot: u32) -> (u32, u64) {
-        ((1 << (slot * nibbles::BITS)) - 1, (1 << (slot * Self::HIGH)) - 1)
-    }
-
-    /// Splits a fingerprint into its low nibble and its high part.
-    #[inline]
-    fn split(fingerprint: Fingerprint) -> (u32, u32) {
-        (fingerprint.get() & nibbles::MASK, fingerprint.get() >> nibbles::BITS)
-    }
-}
-
-impl<const SLOTS: u32, const BITS: u32> BucketLayout for SemiSorted<SLOTS, BITS> {
-    const SLOTS: u32 = SLOTS;
-    const BITS: u32 = BITS;
-    const MIN_FINGERPRINT: u32 = 1 << nibbles::BITS;
-    /// The high parts.
-    const LANES: Lanes = Lanes::new(SLOTS, Self::HIGH, Self::CODE);
-    const BITS_BELOW: u32 = nibbles::BITS;
-
-    type Pattern = Pattern;
-
-    #[inline]
-    fn pattern(fingerprint: Fingerprint) -> Pattern {
-        debug_assert!(
-            fingerprint.get() >= Self::MIN_FINGERPRINT,
-            "a zero high part marks an empty slot"
-        );
-        debug_assert!(fingerprint.get() <= Self::MAX_FINGERPRINT);
-        let (nibble, high) = Self::split(fingerprint);
-        Pattern { highs: Self::LANES.broadcast(high), nibble }
-    }
-
-    #[inline]
-    fn contains(word: u64, pattern: Pattern) -> bool {
-        Self::find(word, pattern).is_some()
-    }
-
-    #[inline]
-    fn either_contains([first, second]: [u64; 2], pattern: Pattern) -> bool {
-        let in_first = Self::LANES.zeros_short(first ^ pattern.highs) != 0;
-        // Usually at most one word has the high part, and no branch could predict which one.
+    pub(crate) fn semi_sorted_in_either(&self, first: u64, second: u64, key: u32) -> bool {
+        let pattern = self.pattern(key);
+        // Usually at most one word has the lane, and no branch could predict which one.
+        let in_first = self.lanes.zeros_short(first ^ pattern) != 0;
         let likely = select_unpredictable(in_first, first, second);
-        Self::contains(likely, pattern) || (in_first && Self::contains(second, pattern))
+        let holds = |word| self.first_of(word, self.lanes.zeros(word ^ pattern), key).is_some();
+        holds(likely) || (in_first && holds(second))
     }
 
-    #[inline]
-    fn count(word: u64, pattern: Pattern) -> u32 {
-        let mut candidates = Self::LANES.zeros(word ^ pattern.highs);
-        let nibbles = Self::nibbles(word);
-        let mut count = 0;
-        while candidates != 0 {
-            let nibble = (nibbles >> (Self::slot(candidates) * nibbles::BITS)) & nibbles::MASK;
-            count += u32::from(nibble == pattern.nibble);
-            candidates &= candidates - 1;
+    /// See [`with`](Self::with).
+    #[inline(never)]
+    pub(super) fn semi_sorted_with(&self, word: u64, key: u32) -> Option<u64> {
+        if self.is_full(word) {
+            return None;
         }
-        count
+        let (nibbles, highs) = (self.nibbles(word), word >> self.lanes.shift);
+        let (nibble, high) = (key & nibbles::MASK, key >> BITS);
+        // It comes behind all larger nibbles: those in even places, and those in odd ones. (The
+        // multiplication adds the bytes.)
+        let reached = (nibble + 1) * ONES;
+        let larger = |nibbles: u32| ((((nibbles & 0x0f0f_0f0f) | HIGHS) - reached) & HIGHS) >> 7;
+        let place = (larger(nibbles) + larger(nibbles >> BITS)).wrapping_mul(ONES) >> 24;
+        let below = (1 << (place * BITS)) - 1;
+        let nibbles = nibbles & below | nibble << (place * BITS) | (nibbles & !below) << BITS;
+        let shift = place * self.lanes.bits;
+        let below = (1 << shift) - 1;
+        let highs = highs & below | u64::from(high) << shift | (highs & !below) << self.lanes.bits;
+        Some(highs << self.lanes.shift | nibbles::encode(nibbles))
     }
 
-    #[inline]
-    fn is_emptier(word: u64, other: u64) -> bool {
-        word < other
+    /// See [`either_without`](Self::either_without).
+    #[inline(never)]
+    pub(super) fn semi_sorted_either_without(
+        &self,
+        first: u64,
+        second: u64,
+        key: u32,
+    ) -> Option<(bool, u64)> {
+        // As in `semi_sorted_in_either`.
+        let is_second = self.lanes.zeros_short(first ^ self.pattern(key)) == 0;
+        let likely = select_unpredictable(is_second, second, first);
+        match self.without_nibble(likely, key) {
+            Some(new) => Some((is_second, new)),
+            None if is_second => None,
+            None => Some((true, self.without_nibble(second, key)?)),
+        }
     }
 
-    #[inline]
-    fn is_full(word: u64) -> bool {
-        word >> Self::LANES.highest() != 0
+    /// See [`without`](Self::without).
+    #[inline(never)]
+    pub(super) fn semi_sorted_without(&self, word: u64, key: u32) -> Option<u64> {
+        self.without_nibble(word, key)
     }
 
+    /// As above.
     #[inline]
-    fn with(word: u64, fingerprint: Fingerprint) -> Option<u64> {
-        (!Self::is_full(word))
-            .then(|| Self::pack(Self::insert_slot(Self::unpack(word), fingerprint)))
+    fn without_nibble(&self, word: u64, key: u32) -> Option<u64> {
+        let mark = self.first_of(word, self.lanes.zeros(word ^ self.pattern(key)), key)?;
+        let (nibbles, highs) = (self.nibbles(word), word >> self.lanes.shift);
+        let below = (1 << (self.place(mark) * BITS)) - 1;
+        let nibbles = nibbles & below | nibbles >> BITS & !below;
+        let below = (1 << (self.lanes.lowest(mark) - self.lanes.shift)) - 1;
+        let highs = highs & below | highs >> self.lanes.bits & !below;
+        Some(highs << self.lanes.shift | nibbles::encode(nibbles))
     }
 
-    #[inline]
-    fn without(word: u64, pattern: Pattern) -> Option<u64> {
-        let slot = Self::find(word, pattern)?;
-        Some(Self::pack(Self::remove_slot(Self::unpack(word), slot)))
+    /// See [`slot_at`](Self::slot_at).
+    pub(super) fn semi_sorted_slot_at(&self, word: u64, place: u32) -> u32 {
+        let high = self.lane_at(word, place);
+        let nibble = self.nibbles(word) >> (place * BITS) & nibbles::MASK;
+        if high == 0 { 0 } else { high << BITS | nibble }
     }
 
+    /// See [`for_each_key`](Self::for_each_key).
     #[inline]
-    fn replace(word: u64, old: Pattern, new: Fingerprint) -> Option<u64> {
-        let slot = Self::find(word, old)?;
-        let rest = Self::remove_slot(Self::unpack(word), slot);
-        Some(Self::pack(Self::insert_slot(rest, new)))
+    pub(super) fn for_each_semi_sorted(&self, word: u64, mut each: impl FnMut(u32)) {
+        let (mut nibbles, mut highs) = (self.nibbles(word), word >> self.lanes.shift);
+        for _ in 0..self.count() {
+            let high = (highs & (u64::MAX >> (64 - self.lanes.bits))) as u32;
+            each(high << BITS | nibbles & nibbles::MASK);
+            nibbles >>= BITS;
+            highs >>= self.lanes.bits;
+        }
     }
 
-    /// Does not check the order of fingerprints with equal nibbles, since no function depends on
-    /// it.
+    /// The lane at a place.
     #[inline]
-    fn census(words: &[u64]) -> Census {
+    fn lane_at(&self, word: u64, place: u32) -> u32 {
+        let lane = word >> (self.lanes.shift + place * self.lanes.bits);
+        (lane & (u64::MAX >> (64 - self.lanes.bits))) as u32
+    }
+
+    /// See [`census`](Self::census). Does not check the order of slots with equal nibbles, since no
+    /// function depends on it.
+    pub(super) fn semi_sorted_census(&self, words: &[u64]) -> Census {
+        let (shift, lane) = (self.lanes.shift, self.reciprocal);
         // The nibbles of empty slots are zero, and codes of such sequences are the smallest ones.
-        census(Self::LANES, words, |word| {
+        census(self.lanes, words, |word| {
             let highest = (word | 1).ilog2();
-            Self::code(word) >= usize::from(Self::CODES[highest as usize])
-        })
-    }
-
-    #[inline]
-    fn fingerprints(word: u64) -> impl Iterator<Item = Fingerprint> {
-        let Unpacked { mut nibbles, mut highs } = Self::unpack(word);
-        core::iter::from_fn(move || {
-            let high = (highs & Self::FIRST) as u32;
-            let fingerprint = high << nibbles::BITS | nibbles & nibbles::MASK;
-            nibbles >>= nibbles::BITS;
-            highs >>= Self::HIGH;
-            (high != 0).then(|| Fingerprint::new(fingerprint))
+            let occupied = if highest < shift { 0 } else { (((highest - shift) * lane) >> 16) + 1 };
+            (word & self.code) as u32 >= CODES[occupied.min(self.count()) as usize]
         })
     }
 }

@@ -75,19 +75,6 @@ impl Lanes {
         (((x & self.lows) + self.lows) | x) & self.highs
     }
 
-    /// Counts the lanes that a mask marks.
-    #[inline]
-    pub(crate) const fn marked(self, mask: u64) -> u32 {
-        if (self.count as u64) < 1 << self.bits && self.shift == 0 {
-            // One multiplication adds all lanes into the last one, where the sum fits. (A
-            // population count is a dozen instructions on baseline x86-64.)
-            let sums = (mask >> (self.bits - 1)).wrapping_mul(self.ones);
-            (sums >> self.highest()) as u32 & (u32::MAX >> (32 - self.bits))
-        } else {
-            mask.count_ones()
-        }
-    }
-
     /// Returns the shift of the lowest lane that `mask` marks.
     #[inline]
     pub(crate) const fn lowest(self, mask: u64) -> u32 {
@@ -137,30 +124,23 @@ impl Lanes {
     pub(crate) const fn highs(self) -> u64 {
         self.highs
     }
+}
 
-    /// Returns, for each byte of two words, the shift of the lane that has the byte's lowest bit.
-    /// The last entry stands for no lane. Lanes begin at the lowest bit of the word.
-    pub(crate) const fn shifts(self) -> [u8; 17] {
-        let mut shifts = [0; 17];
-        let mut byte = 0;
-        while byte < 16 {
-            shifts[byte] = (byte as u32 % 8 * 8 / self.bits * self.bits) as u8;
-            byte += 1;
-        }
-        shifts
+/// Returns, for each byte of two words, the shift of the lane that has the byte's lowest bit, if
+/// lanes of these bits begin at the lowest bit of each word.
+pub(super) const fn shifts(bits: u32) -> [u8; 16] {
+    let mut shifts = [0; 16];
+    let mut byte = 0;
+    while byte < shifts.len() {
+        shifts[byte] = (byte as u32 % 8 * 8 / bits * bits) as u8;
+        byte += 1;
     }
+    shifts
 }
 
 /// What else vector code needs of the lanes.
 #[cfg(guira_vectors)]
 impl Lanes {
-    /// Returns the number of lanes and the bits of a lane, if the lanes fill a word. Otherwise the
-    /// number is 0.
-    #[inline]
-    pub(crate) const fn width(self) -> (u32, u32) {
-        (if self.count * self.bits == u64::BITS { self.count } else { 0 }, self.bits)
-    }
-
     /// Returns the number of lanes.
     #[inline]
     pub(crate) const fn count(self) -> u32 {

@@ -2,6 +2,7 @@
 
 #[cfg(doc)]
 use super::MAX_BURST;
+use super::fixed::BLOCK;
 
 /// Where the answers of a batch of lookups go.
 pub(crate) enum Answers<'a> {
@@ -34,12 +35,47 @@ impl Answers<'_> {
         }
     }
 
+    /// Writes the answers of a block from a position on, of which there are `len`: whether each item
+    /// was found, and its value, which has a meaning only if it was. Returns how many were found.
+    #[inline]
+    pub(super) fn put(
+        &mut self,
+        position: usize,
+        found: &[bool; BLOCK],
+        values: &[u16; BLOCK],
+        len: usize,
+    ) -> usize {
+        let here = position..position + len;
+        match self {
+            // Whole blocks are separate from the rest: no call of `memcpy`.
+            Self::Each(all) => match all[here].first_chunk_mut() {
+                Some(all) => *all = *found,
+                None => all[position..][..len].copy_from_slice(&found[..len]),
+            },
+            Self::Mask(mask) => **mask |= bits(found) << position,
+            Self::Values(all) => {
+                for (answer, (&found, &value)) in all[here].iter_mut().zip(found.iter().zip(values))
+                {
+                    *answer = found.then_some(value);
+                }
+            }
+            Self::MaskWithValues(mask, all) => {
+                **mask |= bits(found) << position;
+                for (answer, (&found, &value)) in all[here].iter_mut().zip(found.iter().zip(values))
+                {
+                    *answer = if found { value } else { 0 };
+                }
+            }
+        }
+        found.iter().map(|&found| u8::from(found)).sum::<u8>().into()
+    }
+
     /// Writes `count` answers, up to 64. `found` has a bit for each of them, and `values`, if they
     /// are needed, a value with [`FOUND`]. Bits beyond the number of answers are zero, and so is
     /// the value of an item that was not found. Returns the number of bits that are set.
     #[cfg(guira_vectors)]
     #[inline]
-    pub(super) fn put(
+    pub(super) fn put_lanes(
         &mut self,
         position: usize,
         found: u64,
@@ -63,6 +99,19 @@ impl Answers<'_> {
         }
         found.count_ones() as usize
     }
+}
+
+/// The answers of a block as bits, the first one lowest.
+#[inline]
+fn bits(found: &[bool; BLOCK]) -> u64 {
+    let (bytes, rest) = found.as_chunks::<8>();
+    let mut all = rest.iter().rev().fold(0, |bits, &found| bits << 1 | u64::from(found));
+    for &byte in bytes.iter().rev() {
+        // The product has the lowest bit of each byte in its upper byte.
+        let bytes = u64::from_le_bytes(byte.map(u8::from));
+        all = all << 8 | bytes.wrapping_mul(0x0102_0408_1020_4080) >> 56;
+    }
+    all
 }
 
 /// Writes up to 64 bits, the lowest one first.

@@ -6,11 +6,8 @@
 //! next one. (A window that is filled and then drained leaves the memory idle at each turn: it
 //! takes 1.2 times as long as the bare memory accesses, the rolling window 1.0 times.)
 
-use super::{Aged, Answers, Clock as _, FixedTable, Kernel, KeyProbe, Mixer, Pair, Payload};
-use crate::{
-    bucket::{BucketLayout, Fingerprint},
-    sync::Word,
-};
+use super::Mixer;
+use crate::sync::Word;
 
 /// The batch window, in items. 12, 16, 24, 48 and 64 measured the same. Two under loom and shuttle,
 /// so that small batches exceed it.
@@ -41,7 +38,6 @@ impl<'a> Hashes<'a> {
     }
 
     /// The mixer of the filter.
-    #[cfg(guira_vectors)]
     pub(super) fn mixer(&self) -> Mixer {
         self.mixer
     }
@@ -180,142 +176,4 @@ const MAX_CACHED: usize = if cfg!(any(loom, shuttle)) { 0 } else { 512 << 10 };
 /// Returns whether a table with these words is so small that it stays in a second-level cache.
 pub(super) const fn is_cached(words: &[Word]) -> bool {
     size_of_val(words) <= MAX_CACHED
-}
-
-impl<P: Payload> FixedTable<P> {
-    /// Calls `operation` with each item's position and pair, in order. The item's buckets and
-    /// stripe were prefetched one batch window earlier, unless the table is cached.
-    #[inline]
-    pub(crate) fn for_each_pair<L: BucketLayout>(
-        &self,
-        hashes: &mut Hashes<'_>,
-        mut operation: impl FnMut(usize, Pair),
-    ) {
-        if is_cached(self.buckets.as_slice()) {
-            let (mut block, mut first, mixer) = ([0; WINDOW], 0, hashes.mixer);
-            loop {
-                let next = hashes.next(&mut block);
-                for (place, &hash) in next.iter().enumerate() {
-                    operation(first + place, self.addressing.pair::<L>(mixer.mix(hash)));
-                }
-                first += next.len();
-                if next.is_empty() {
-                    return;
-                }
-            }
-        }
-        let prefetch = |mixed| self.fetched_with_stripe::<L>(mixed);
-        let unset = Pair { fingerprint: Fingerprint::new(1), buckets: [0; 2] };
-        for_each_prefetched(hashes, unset, prefetch, operation);
-    }
-
-    /// Looks up the hashes of a batch, of which there are `len`. Returns the number of items that
-    /// were found. With `VALUES`, the answers have what [`get`](Self::get) returns for each item.
-    pub(crate) fn look_up_each<L: BucketLayout, const VALUES: bool>(
-        &self,
-        kernel: Kernel,
-        len: usize,
-        hashes: &mut Hashes<'_>,
-        answers: Answers<'_>,
-    ) -> usize {
-        #[cfg(guira_vectors)]
-        let mut answers = answers;
-        #[cfg(guira_vectors)]
-        if let Some(count) = self.contains_by_kernel::<L, VALUES>(kernel, len, hashes, &mut answers)
-        {
-            return count;
-        }
-        let _ = (kernel, len);
-        // A loop for each form of answers: a choice for each item takes a fifth of its
-        // instructions.
-        match answers {
-            Answers::Each(all) => self.look_up_singly::<L, VALUES>(hashes, |position, value| {
-                all[position] = value.is_some();
-            }),
-            Answers::Mask(mask) => self.look_up_singly::<L, VALUES>(hashes, |position, value| {
-                *mask |= u64::from(value.is_some()) << position;
-            }),
-            Answers::Values(all) => self.look_up_singly::<L, VALUES>(hashes, |position, value| {
-                all[position] = value;
-            }),
-            mut answers @ Answers::MaskWithValues(..) => {
-                self.look_up_singly::<L, VALUES>(hashes, |position, value| {
-                    answers.set(position, value);
-                })
-            }
-        }
-    }
-
-    /// Looks up the hashes of a batch by single lookups, and passes on the answers. Returns the
-    /// number of items that were found.
-    #[inline]
-    fn look_up_singly<L: BucketLayout, const VALUES: bool>(
-        &self,
-        hashes: &mut Hashes<'_>,
-        mut set: impl FnMut(usize, Option<u16>),
-    ) -> usize {
-        let (mut count, probe) = (0, self.key_probe::<L>());
-        self.for_each_pair::<L>(hashes, |position, pair| {
-            let found = self.get_if::<L, VALUES>(&probe, pair);
-            set(position, found);
-            count += usize::from(found.is_some());
-        });
-        count
-    }
-
-    /// Looks up one item of a batch. Returns its value, or any number without `VALUES`.
-    #[inline]
-    pub(super) fn get_if<L: BucketLayout, const VALUES: bool>(
-        &self,
-        probe: &KeyProbe,
-        pair: Pair,
-    ) -> Option<u16> {
-        if VALUES { self.get_by::<L>(probe, pair) } else { self.contains::<L>(pair).then_some(0) }
-    }
-}
-
-/// Largest number of items between two reads of the generation.
-const AGED_ROUND: usize = if cfg!(any(loom, shuttle)) { 2 } else { 512 };
-
-impl FixedTable<Aged> {
-    /// Looks up the hashes of a batch: [`is_visible`](Self::is_visible) for each. Returns the
-    /// number of items that were found.
-    pub(crate) fn visible_each<L: BucketLayout>(
-        &self,
-        kernel: Kernel,
-        hashes: &mut Hashes<'_>,
-        answers: &mut Answers<'_>,
-    ) -> usize {
-        let (mut block, mut stamps) = ([0; AGED_ROUND], [None; AGED_ROUND]);
-        let (mut position, mut count, mixer) = (0, 0, hashes.mixer);
-        loop {
-            let round = hashes.next(&mut block);
-            if round.is_empty() {
-                return count;
-            }
-            let stamps = &mut stamps[..round.len()];
-            let hashes = &mut Hashes::new(Source::Slice(round), mixer);
-            let now = self.clock().generation();
-            self.look_up_each::<L, true>(kernel, round.len(), hashes, Answers::Values(stamps));
-            let unchanged = self.clock().validate(now);
-            for (&hash, stamp) in round.iter().zip(&*stamps) {
-                let found = match *stamp {
-                    None if unchanged => false,
-                    Some(stamp) if self.clock().shows(now, stamp.into()) => true,
-                    // Another copy may be visible.
-                    _ => self.is_visible::<L>(self.addressing.pair::<L>(mixer.mix(hash))),
-                };
-                answers.set(position, found.then_some(0));
-                position += 1;
-                count += usize::from(found);
-            }
-        }
-    }
-
-    /// As [`visible_each`](Self::visible_each), with the seed zero and an answer for each hash.
-    #[cfg(loom)]
-    pub fn are_visible<L: BucketLayout>(&self, hashes: &[u64], answers: &mut [bool]) {
-        let mut hashes = Hashes::new(Source::Slice(hashes), Mixer::new(0));
-        self.visible_each::<L>(Kernel::Scalar, &mut hashes, &mut Answers::Each(answers));
-    }
 }

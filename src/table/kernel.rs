@@ -10,7 +10,7 @@ pub enum Kernel {
     Scalar,
     /// Four items per step, by AVX2.
     Avx2,
-    /// Eight items per step, by AVX-512 (F, DQ and VL).
+    /// Eight items per step, by AVX-512 (F, BW, DQ and VL).
     Avx512,
 }
 
@@ -91,5 +91,5 @@ fn has_avx2() -> bool {
 }
 
 fn has_avx512() -> bool {
-    has!("avx512f", "avx512dq", "avx512vl")
+    has!("avx512f", "avx512dq", "avx512vl", "avx512bw")
 }

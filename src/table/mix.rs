@@ -45,6 +45,25 @@ impl Mixer {
     }
 }
 
+#[cfg(guira_vectors)]
+impl Mixer {
+    /// As [`mix`](Self::mix), by products of halves, which vectors have.
+    #[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
+    #[inline(always)]
+    pub(super) fn mix_by_halves(&self, hash: u64) -> u64 {
+        let halves = |x: u64| [x as u32, (x >> 32) as u32].map(u64::from);
+        let (x, [low, high]) = (hash ^ self.flips, halves(self.multiplier));
+        let [x_low, x_high] = halves(x);
+        // No sum overflows.
+        let least = x_low * low;
+        let middle = x_high * low + (least >> 32);
+        let other = x_low * high + (middle & 0xffff_ffff);
+        let most = x_high * high + (middle >> 32) + (other >> 32);
+        let folded = (least & 0xffff_ffff | other << 32) ^ most;
+        folded.wrapping_mul(MULTIPLIER)
+    }
+}
+
 /// Mixes a hash by the [`Mixer`] of a seed.
 #[cfg(any(test, feature = "raw"))]
 #[must_use]

@@ -255,8 +255,10 @@ pub use expiry::{Aged, Clock, ClockAndSweep, ClockState, Generations, SweepState
 pub(crate) use expiry::{MAX_LAG, MAX_READING, stamp_bits};
 #[cfg(feature = "raw")]
 pub use fixed::Move;
-pub use fixed::{Addressing, FixedSpace, FixedTable, KeyProbe, MAX_BUCKETS, Pair, PendingInserts};
-pub(crate) use fixed::{SingleLookup, table_bytes};
+pub(crate) use fixed::table_bytes;
+pub use fixed::{
+    Addressing, FixedSpace, FixedTable, FixedWords, MAX_BUCKETS, Pair, PendingInserts,
+};
 pub use kernel::Kernel;
 #[cfg(guira_vectors)]
 pub(crate) use kernels::ContainsOne;

@@ -87,7 +87,14 @@ pub trait Space: Sized {
 /// What the steps need of a layout: the words of a table with the space `S`.
 pub trait Words<S: Space> {
     /// The slots of a word.
-    const LANES: Lanes;
+    fn lanes(space: &S) -> &Lanes;
+
+    /// What comparisons of words with an item need.
+    type Sought: Copy;
+
+    /// Computes what comparisons need, before a lock is acquired: what is loaded after a locked
+    /// instruction waits for it.
+    fn sought(space: &S, item: &S::Item) -> Self::Sought;
 
     /// The item with this mixed hash, and the value zero.
     fn item(space: &S, mixed: u64) -> S::Item;
@@ -111,40 +118,41 @@ pub trait Words<S: Space> {
     fn marks(space: &S, item: &S::Item, words: [Seen; 2]) -> [u64; 2];
 
     /// Counts the slots that match an item, with any value.
-    fn copies_in(space: &S, item: &S::Item, words: [Seen; 2]) -> usize;
+    fn copies_in(space: &S, item: &S::Item, sought: Self::Sought, words: [Seen; 2]) -> usize;
 
     /// The value of a slot that matches the item, with any value, or `None` if there is none. Of
     /// several slots, it is one that knows most.
-    fn value_in(space: &S, item: &S::Item, words: [Seen; 2]) -> Option<u16>;
+    fn value_in(space: &S, item: &S::Item, sought: Self::Sought, words: [Seen; 2]) -> Option<u16>;
 
     /// Finds a slot that matches the item and has its value, one that knows most. Returns the word
     /// that has it, and that word without the slot, or with this value in it.
     fn changed(
         space: &S,
         item: &S::Item,
+        sought: Self::Sought,
         words: [Seen; 2],
         value: Option<u16>,
     ) -> Option<(Seen, u64)>;
 
     /// The number of bits that a slot knows of its item, if slots differ in that.
-    fn knowledge(word: u64, slot: u32) -> u32;
+    fn knowledge(space: &S, word: u64, slot: u32) -> u32;
 
     /// The slot of an item, its value included, in the word of its first or second location.
     fn slot_of(space: &S, item: &S::Item, is_second: bool, word: u64) -> u32;
 
     /// Returns whether the word holds fewer slots than the other one. Both answers are allowed if
     /// they hold equally many.
-    fn is_emptier(word: u64, other: u64) -> bool;
+    fn is_emptier(space: &S, word: u64, other: u64) -> bool;
 
     /// Returns the word with one more slot, or `None` if it is full.
-    fn with(word: u64, slot: u32) -> Option<u64>;
+    fn with(space: &S, word: u64, slot: u32) -> Option<u64>;
 
     /// Returns the word without the slots that are marked by their highest bits.
-    fn without_all(word: u64, marks: u64) -> u64;
+    fn without_all(space: &S, word: u64, marks: u64) -> u64;
 
     /// Returns the word without a slot, or with another one in its place. `None` if the slot is not
     /// there.
-    fn with_changed(word: u64, slot: u32, new: Option<u32>) -> Option<u64>;
+    fn with_changed(space: &S, word: u64, slot: u32, new: Option<u32>) -> Option<u64>;
 
     /// The word of the bucket that holds the slot of a move, loaded by Acquire, and the slot.
     /// `None` if the plan is stale.
@@ -198,17 +206,22 @@ pub(super) struct MarkedSlot {
 
 /// The marked slots of two words, without empty ones.
 pub(super) fn marked<L: Words<S>, S: Space>(
+    space: &S,
     words: [Seen; 2],
     marks: [u64; 2],
-) -> impl Iterator<Item = MarkedSlot> {
+) -> impl Iterator<Item = MarkedSlot> + use<'_, L, S> {
     [0, 1].into_iter().flat_map(move |place| {
         let (word, mut left) = (words[place].word, marks[place]);
         core::iter::from_fn(move || {
             let mark = left & left.wrapping_neg();
             left ^= mark;
-            (mark != 0).then(|| L::LANES.slot(word, mark))
+            (mark != 0).then(|| L::lanes(space).slot(word, mark))
         })
         .filter(|&slot| slot != 0)
-        .map(move |slot| MarkedSlot { knowledge: L::knowledge(word, slot), place, slot })
+        .map(move |slot| MarkedSlot {
+            knowledge: L::knowledge(space, word, slot),
+            place,
+            slot,
+        })
     })
 }

@@ -135,6 +135,12 @@ impl Stripes {
         &self.all
     }
 
+    /// The stripes, for many reads.
+    #[inline]
+    pub(super) fn reader(&self) -> StripesReader<'_> {
+        StripesReader { all: &self.all, mask: self.mask }
+    }
+
     /// The stripe of every pair with this fingerprint.
     #[inline]
     #[must_use]
@@ -145,9 +151,7 @@ impl Stripes {
     /// The stripe that a number selects.
     #[inline]
     pub(crate) fn at(&self, number: usize) -> &Stripe {
-        // SAFETY: the number of stripes is a power of two and not zero, so the mask yields an index
-        // below it.
-        unsafe { self.all.get_unchecked(number & self.mask) }
+        self.reader().at(number)
     }
 
     /// The number of clears of all slots so far. None of them is in progress.
@@ -206,6 +210,29 @@ fn count(min: u64, buckets: u64, writers: Option<NonZero<usize>>) -> usize {
     wanted.clamp(min, MAX_STRIPES).next_power_of_two() as usize
 }
 
+/// The stripes of a table, for many reads: fields of [`Stripes`] would be loaded again after each
+/// Acquire.
+#[derive(Clone, Copy)]
+pub(super) struct StripesReader<'a> {
+    all: &'a [Stripe],
+    mask: usize,
+}
+
+impl<'a> StripesReader<'a> {
+    /// The stripe of every pair with this fingerprint.
+    #[inline]
+    pub(super) fn of(self, fingerprint: Fingerprint) -> &'a Stripe {
+        self.at(fingerprint.get() as usize)
+    }
+
+    #[inline]
+    fn at(self, number: usize) -> &'a Stripe {
+        // SAFETY: the number of stripes is a power of two and not zero, so the mask yields an index
+        // below it.
+        unsafe { self.all.get_unchecked(number & self.mask) }
+    }
+}
+
 impl Stripe {
     /// Words from the version of one stripe to that of the next one, a power of two.
     #[cfg(guira_vectors)]
@@ -243,10 +270,16 @@ impl Stripe {
     #[inline]
     #[must_use]
     pub fn validate(&self, version: Version) -> bool {
+        self.changes_since(version) == 0
+    }
+
+    /// Returns zero if the version is unchanged: see [`validate`](Self::validate).
+    #[inline]
+    pub(super) fn changes_since(&self, version: Version) -> u64 {
         // Relaxed is enough: the loads of the words were Acquire, so this load comes after them.
         // If one of them returned a word whose slot was cleared, the bump before that clearing
         // happened before this load.
-        self.version.load(Relaxed) == version.0
+        self.version.load(Relaxed) ^ version.0
     }
 
     /// Acquires the lock.

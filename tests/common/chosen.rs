@@ -27,13 +27,15 @@ fn part(bits: u64, parts: u64) -> u64 {
 pub fn near(
     present: &[u64],
     seed: u64,
-    (fingerprint_bits, buckets): (u32, u64),
+    (layout, buckets): (Layout, u64),
     rng: &mut impl Rng,
 ) -> Vec<u64> {
     let mixer = Mixer::new(mixing_seed(seed));
+    let min = if layout.is_semi_sorted() { 16 } else { 1 };
     let place = |hash: u64| {
         let mixed = mixer.mix(hash);
-        let fingerprint = part(mixed & u64::from(u32::MAX), 1 << fingerprint_bits);
+        let parts = (1 << layout.fingerprint_bits()) - min;
+        let fingerprint = min + part(mixed & u64::from(u32::MAX), parts);
         (fingerprint as i64, part(mixed >> 32, buckets) as i64)
     };
     let beside = |(fingerprint, bucket)| {

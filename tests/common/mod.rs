@@ -15,7 +15,6 @@ pub mod halting;
 pub mod hashers;
 pub mod items;
 pub mod kind;
-pub mod operations;
 pub mod oracle;
 pub mod races;
 #[cfg(feature = "std")]
@@ -256,21 +255,6 @@ impl Drop for Watchdog {
         self.thread.unpark();
     }
 }
-
-/// Calls a generic function once for each layout on offer, `$L` being its type.
-macro_rules! for_every_layout {
-    ($function:ident($($argument:expr),*)) => {
-        $function::<guira::raw::Plain<8, 8>>($($argument),*);
-        $function::<guira::raw::Plain<6, 10>>($($argument),*);
-        $function::<guira::raw::Plain<5, 12>>($($argument),*);
-        $function::<guira::raw::Plain<4, 16>>($($argument),*);
-        $function::<guira::raw::SemiSorted<6, 12>>($($argument),*);
-        $function::<guira::raw::SemiSorted<5, 14>>($($argument),*);
-        $function::<guira::raw::SemiSorted<4, 17>>($($argument),*);
-        $function::<guira::raw::SemiSorted<3, 22>>($($argument),*);
-    };
-}
-pub(crate) use for_every_layout;
 
 /// Calls a generic function once for each layout of sets that grow, `$L` being its type.
 macro_rules! for_every_growing_layout {

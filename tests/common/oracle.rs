@@ -79,8 +79,8 @@ impl Oracle {
     pub fn double(&mut self) {
         for (key, copies) in self.counts.clone() {
             let (fingerprint, first, second) = key;
-            let pair =
-                Pair { fingerprint: Fingerprint::new(fingerprint), buckets: [first, second] };
+            let fingerprint = Fingerprint::new(fingerprint);
+            let pair = Pair { fingerprint, value: 0, buckets: [first, second] };
             (0..copies).for_each(|_| self.insert(pair).expect("room"));
         }
     }

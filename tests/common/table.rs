@@ -1,13 +1,12 @@
 //! A table, operation by operation, against an oracle that knows exactly which inserts must fail.
 
-use guira::raw::{Addressing, Bare, FixedTable, Merged, Pair};
+use guira::raw::{Bare, FixedTable, FixedWords, Merged, Pair, Slots};
 use rand::{Rng, RngExt};
 
-use super::{operations::Operations, oracle::Oracle};
+use super::oracle::Oracle;
 
 /// A table beside the oracle.
 pub struct TableChecker<R> {
-    operations: Operations,
     table: FixedTable,
     pub oracle: Oracle,
     /// The pairs that are inserted, half as many more as there are slots.
@@ -19,14 +18,14 @@ pub struct TableChecker<R> {
 impl<R: Rng> TableChecker<R> {
     /// An empty table of so many buckets. A search expands up to 500, so it finds every empty slot
     /// of a smaller table.
-    pub fn new(operations: Operations, buckets: u64, seed: u64, rng: R) -> Self {
-        let table = FixedTable::new(Addressing::new(buckets, Bare), false).expect("a small table");
+    pub fn new(slots: Slots, buckets: u64, seed: u64, rng: R) -> Self {
+        let table = FixedTable::new(slots, buckets, Bare, false).expect("a small table");
         let mut hashes = super::rng(seed);
-        let count = buckets * u64::from(operations.slots) * 3 / 2 + 4;
-        let pair = |_| (operations.pair)(table.addressing(), hashes.random());
+        let count = buckets * u64::from(slots.count()) * 3 / 2 + 4;
+        let pair = |_| table.addressing().pair(hashes.random());
         let pairs = (0..count).map(pair).collect();
-        let oracle = Oracle::new(buckets, operations.slots);
-        Self { operations, table, oracle, pairs, rng }
+        let oracle = Oracle::new(buckets, slots.count());
+        Self { table, oracle, pairs, rng }
     }
 
     /// The number of a pair. A third of the draws go to four pairs, so that they get many copies.
@@ -52,32 +51,31 @@ impl<R: Rng> TableChecker<R> {
 
     pub fn insert(&mut self, pair: Pair) {
         let expected = self.oracle.insert(pair);
-        assert_eq!((self.operations.insert)(&self.table, pair), expected, "insert of {pair:?}");
+        assert_eq!(self.table.insert::<FixedWords>(pair), expected, "insert of {pair:?}");
         self.check(pair);
     }
 
     fn insert_unique(&mut self, pair: Pair) {
         let expected = self.oracle.insert_unique(pair);
-        let outcome = (self.operations.insert_unique)(&self.table, pair);
+        let outcome = self.table.insert_unique::<FixedWords>(pair);
         assert_eq!(outcome, expected, "insert_unique of {pair:?}");
         self.check(pair);
     }
 
     fn remove(&mut self, pair: Pair) {
         let expected = self.oracle.remove(pair);
-        assert_eq!((self.operations.remove)(&self.table, pair), expected, "removal of {pair:?}");
+        assert_eq!(self.table.remove::<FixedWords>(pair), expected, "removal of {pair:?}");
         self.check(pair);
     }
 
     /// Compares the copies of a pair, with its buckets in both orders.
     fn check(&self, pair: Pair) {
-        let Operations { count, contains, .. } = self.operations;
         let [first, second] = pair.buckets;
         let reversed = Pair { buckets: [second, first], ..pair };
         for pair in [pair, reversed] {
             let copies = self.oracle.count(pair);
-            assert_eq!(count(&self.table, pair), copies, "count of {pair:?}");
-            assert_eq!(contains(&self.table, pair), copies > 0, "contains {pair:?}");
+            assert_eq!(self.table.count::<FixedWords>(pair), copies, "count of {pair:?}");
+            assert_eq!(self.table.contains(pair), copies > 0, "contains {pair:?}");
         }
     }
 
@@ -85,14 +83,14 @@ impl<R: Rng> TableChecker<R> {
     /// number of items.
     pub fn check_all(&self) {
         self.pairs.iter().for_each(|&pair| self.check(pair));
-        let (_, occupied) = (self.operations.try_clone)(&self.table);
+        let (_, occupied) = self.table.try_clone(false).expect("memory");
         assert_eq!(occupied, self.oracle.len() as u64);
     }
 
     /// Merges the table with itself. If that is refused, nothing may change.
     fn merge(&mut self) {
         let items = self.oracle.len() as i64;
-        let Merged { change, outcome } = (self.operations.merge)(&self.table, &self.table);
+        let Merged { change, outcome } = self.table.merge(&self.table, None);
         assert_eq!(change, if outcome.is_ok() { items } else { 0 }, "merge");
         if outcome.is_ok() {
             self.oracle.double();
@@ -117,11 +115,11 @@ impl<R: Rng> TableChecker<R> {
             }
             24 => {
                 let occupied = self.oracle.len() as u64;
-                assert_eq!((self.operations.clear)(&self.table), occupied, "clear");
+                assert_eq!(self.table.clear(), occupied, "clear");
                 self.oracle.clear();
             }
             25 => {
-                let (clone, occupied) = (self.operations.try_clone)(&self.table);
+                let (clone, occupied) = self.table.try_clone(false).expect("memory");
                 assert_eq!(occupied, self.oracle.len() as u64, "clone");
                 self.table = clone;
             }

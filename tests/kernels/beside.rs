@@ -11,7 +11,7 @@ use std::{
 
 use guira::{
     Layout,
-    raw::{Addressing, Bare, BucketLayout, Kernel, mix},
+    raw::{Addressing, Kernel, mix},
 };
 use rand::RngExt;
 
@@ -21,10 +21,8 @@ use super::{
         Watchdog,
         chosen::mixing_seed,
         churn::{Plan, StopOnPanic, churn},
-        for_every_layout,
         hashers::{self, Part},
         kind::{Kind, Maker, Of, Sets},
-        operations::Operations,
         rng, scaled,
         suite::{cloned, on_all_kinds, on_kinds},
     },
@@ -52,16 +50,16 @@ struct Scene {
 }
 
 impl Scene {
-    fn new((layout, operations): (Layout, Operations), kernel: Kernel, buckets: usize) -> Self {
+    fn new(layout: Layout, kernel: Kernel, buckets: usize) -> Self {
         let filter = filter::<Sets>(layout, buckets, kernel);
         let buckets = super::buckets::<Sets>(&filter);
-        let addressing = Addressing::new(buckets, Bare);
+        let addressing = Addressing::new(buckets, &layout.slots());
         let mut rng = rng(7);
         // Items with a single bucket, by that bucket, and an item between two of these.
         let mut alone = HashMap::new();
         let (item, [left, right]) = loop {
             let item: u64 = rng.random();
-            let pair = (operations.pair)(&addressing, mix(item, mixing_seed(SEED)));
+            let pair = addressing.pair(mix(item, mixing_seed(SEED)));
             let [left, right] = pair.buckets;
             if left == right {
                 alone.insert(left, item);
@@ -74,7 +72,8 @@ impl Scene {
         };
         let drivers = [left, right].map(|bucket| alone[&bucket]);
         for driver in drivers {
-            (1..operations.slots).for_each(|_| filter.insert(&driver).expect("a slot is left"));
+            (1..layout.slots_per_bucket())
+                .for_each(|_| filter.insert(&driver).expect("a slot is left"));
         }
         filter.insert(&item).expect("two slots are left");
         Self { filter, item, drivers }
@@ -131,16 +130,11 @@ fn relocated(scene: &Scene) {
 
 #[test]
 fn no_kernel_misses_an_item_that_is_relocated() {
-    fn add<L: BucketLayout>(all: &mut Vec<Operations>) {
-        all.push(Operations::of::<L>());
-    }
     let _watchdog = Watchdog::new("no_kernel_misses_an_item_that_is_relocated");
-    let mut operations = Vec::new();
-    for_every_layout!(add(&mut operations));
     let few = [Layout::Plain8x8, Layout::Plain4x16, Layout::SemiSorted6x12, Layout::SemiSorted4x17];
-    for layout in Layout::ALL.iter().copied().zip(operations) {
+    for &layout in Layout::ALL {
         // Versions are copied; those of 100 items are gathered; buckets are prefetched.
-        let sizes: &[usize] = if few.contains(&layout.0) { &[16, 20_000, 70_001] } else { &[16] };
+        let sizes: &[usize] = if few.contains(&layout) { &[16, 20_000, 70_001] } else { &[16] };
         for &buckets in sizes {
             for kernel in kernels() {
                 relocated(&Scene::new(layout, kernel, buckets));

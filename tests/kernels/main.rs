@@ -213,8 +213,7 @@ fn some_items<K: Kind>(filter: &Of<K, Part>, present: &[u64]) -> Vec<u64> {
     let near = if K::GROWS {
         Vec::new()
     } else {
-        let bits = layout.fingerprint_bits();
-        chosen::near(present, SEED, (bits, buckets::<K>(filter)), &mut rng)
+        chosen::near(present, SEED, (layout, buckets::<K>(filter)), &mut rng)
     };
     let next = |number: usize| match number % 4 {
         0 => present[rng.random_range(..present.len())],

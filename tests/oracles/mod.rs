@@ -2,43 +2,39 @@
 
 use std::{cmp::Reverse, sync::OnceLock};
 
-use guira::raw::{BucketLayout, Plain, SemiSorted};
-
-/// A second implementation of a layout, as values: its functions are compiled once per family and
-/// not once per layout.
+/// A second implementation of a layout.
 #[derive(Clone, Copy)]
 pub struct Oracle {
-    slots: u32,
-    bits: u32,
+    /// Number of slots.
+    pub slots: u32,
+    /// Number of bits of a slot, its value included.
+    pub bits: u32,
     /// Number of bits in use.
     pub width: u32,
-    write: fn(Self, &[u32]) -> u64,
-    read: fn(Self, u64) -> Option<Vec<u32>>,
-    is_accepted: fn(Self, u64) -> bool,
+    pub is_semi_sorted: bool,
 }
 
 impl Oracle {
-    /// Returns the word that holds these fingerprints.
-    pub fn write(self, fingerprints: &[u32]) -> u64 {
-        (self.write)(self, fingerprints)
+    /// The oracle of plain words.
+    pub fn plain(slots: u32, bits: u32) -> Self {
+        Self { slots, bits, width: slots * bits, is_semi_sorted: false }
     }
 
-    /// Returns the fingerprints in a word, sorted, or `None` if the word is invalid.
+    /// The oracle of semi-sorted words.
+    pub fn semi_sorted(slots: u32, bits: u32) -> Self {
+        let width = [0, 4, 8, 10, 12, 14, 16][slots as usize] + slots * (bits - 4);
+        Self { slots, bits, width, is_semi_sorted: true }
+    }
+
+    /// Returns the word that holds these slots.
+    pub fn write(self, slots: &[u32]) -> u64 {
+        if self.is_semi_sorted { write_semi_sorted(self, slots) } else { write_plain(self, slots) }
+    }
+
+    /// Returns the slots in a word, sorted, or `None` if the word is invalid.
     pub fn read(self, word: u64) -> Option<Vec<u32>> {
-        (self.read)(self, word)
+        if self.is_semi_sorted { read_semi_sorted(self, word) } else { read_plain(self, word) }
     }
-
-    /// Returns whether a census must accept the word: it is valid apart from the order of slots
-    /// that the layout's functions do not depend on.
-    pub fn is_accepted(self, word: u64) -> bool {
-        (self.is_accepted)(self, word)
-    }
-}
-
-/// A layout that has an oracle.
-pub trait Checkable: BucketLayout {
-    /// Returns the layout's oracle.
-    fn oracle() -> Oracle;
 }
 
 /// Splits a word into fields of `bits` bits, up to the last one that is not zero.
@@ -49,21 +45,8 @@ fn fields(word: u64, count: u32, bits: u32) -> Vec<u32> {
     fields
 }
 
-impl<const SLOTS: u32, const BITS: u32> Checkable for Plain<SLOTS, BITS> {
-    fn oracle() -> Oracle {
-        Oracle {
-            slots: SLOTS,
-            bits: BITS,
-            width: SLOTS * BITS,
-            write: write_plain,
-            read: read_plain,
-            is_accepted: |layout, word| layout.read(word).is_some(),
-        }
-    }
-}
-
-fn write_plain(layout: Oracle, fingerprints: &[u32]) -> u64 {
-    let slots = fingerprints.iter().zip(0..);
+fn write_plain(layout: Oracle, slots: &[u32]) -> u64 {
+    let slots = slots.iter().zip(0..);
     slots.fold(0, |word, (&value, slot)| word | u64::from(value) << (slot * layout.bits))
 }
 
@@ -100,23 +83,11 @@ pub fn code_bits(count: u32) -> u32 {
     sequences(count).len().next_power_of_two().ilog2()
 }
 
-impl<const SLOTS: u32, const BITS: u32> Checkable for SemiSorted<SLOTS, BITS> {
-    fn oracle() -> Oracle {
-        Oracle {
-            slots: SLOTS,
-            bits: BITS,
-            width: [0, 4, 8, 10, 12, 14, 16][SLOTS as usize] + SLOTS * (BITS - 4),
-            write: write_semi_sorted,
-            read: read_semi_sorted,
-            is_accepted: is_accepted_semi_sorted,
-        }
-    }
-}
-
 fn write_semi_sorted(layout: Oracle, fingerprints: &[u32]) -> u64 {
     let Oracle { slots, bits, .. } = layout;
     let mut sorted = fingerprints.to_vec();
-    sorted.sort_unstable_by_key(|&value| Reverse((value % 16, value / 16)));
+    // Stable: the order of slots with equal nibbles does not matter.
+    sorted.sort_by_key(|&value| Reverse(value % 16));
     let mut nibbles: Vec<u32> = sorted.iter().map(|value| value % 16).collect();
     nibbles.resize(slots as usize, 0);
     let code = sequences(slots)
@@ -136,24 +107,16 @@ fn split(layout: Oracle, word: u64) -> (usize, u64) {
 }
 
 fn read_semi_sorted(layout: Oracle, word: u64) -> Option<Vec<u32>> {
+    let Oracle { slots, bits, .. } = layout;
     let (code, highs) = split(layout, word);
-    let nibbles = sequences(layout.slots).get(code)?;
-    let highs = fields(highs, layout.slots, layout.bits - 4);
+    let nibbles = sequences(slots).get(code)?;
+    let above = highs.checked_shr(slots * (bits - 4)).unwrap_or(0);
+    let highs = fields(highs, slots, bits - 4);
+    let valid = above == 0
+        && highs.iter().all(|&high| high != 0)
+        && nibbles[highs.len()..].iter().all(|&nibble| nibble == 0);
     let mut fingerprints: Vec<u32> =
         highs.iter().zip(nibbles).map(|(high, nibble)| high * 16 + nibble).collect();
     fingerprints.sort_unstable();
-    let valid = highs.iter().all(|&high| high != 0) && layout.write(&fingerprints) == word;
     valid.then_some(fingerprints)
-}
-
-fn is_accepted_semi_sorted(layout: Oracle, word: u64) -> bool {
-    let Oracle { slots, bits, .. } = layout;
-    let (code, highs) = split(layout, word);
-    let Some(nibbles) = sequences(slots).get(code) else { return false };
-    let above = highs.checked_shr(slots * (bits - 4)).unwrap_or(0);
-    // The order of slots with equal nibbles does not matter.
-    let highs = fields(highs, slots, bits - 4);
-    above == 0
-        && highs.iter().all(|&high| high != 0)
-        && nibbles[highs.len()..].iter().all(|&nibble| nibble == 0)
 }

@@ -14,9 +14,9 @@ use std::{
     thread,
 };
 
-use guira::raw::{
-    Addressing, Bare, BucketLayout, Code, Fingerprint, GrowingLayout, Growth, Leveled, Mixer,
-    Plain, SemiSorted,
+use guira::{
+    Layout,
+    raw::{Addressing, Bare, Code, Fingerprint, GrowingLayout, Growth, Leveled, Mixer},
 };
 use shapes::{GOLDEN, SHAPES, Shape, finalize};
 use table::Table;
@@ -48,17 +48,17 @@ fn mixer(seed: u64) -> Box<dyn Fn(u64) -> u64> {
 }
 
 /// The library's formulas for tables of a fixed size.
-fn fixed<L: BucketLayout>(buckets: u64, lookups: u64) -> Formulas {
-    let addressing = Addressing::new(buckets, Bare);
-    let values = f64::from(L::MAX_FINGERPRINT) + 1.0;
+fn fixed(layout: Layout, buckets: u64, lookups: u64) -> Formulas {
+    let addressing = Addressing::new(buckets, &layout.slots());
+    let empty = if layout.is_semi_sorted() { 16.0 } else { 1.0 };
     Formulas {
-        name: format!("{}x{}", L::SLOTS, L::BITS),
+        name: format!("{layout:?}"),
         buckets,
-        slots: L::SLOTS as usize,
-        equal: (1.0 + 2.0 * f64::from(L::MIN_FINGERPRINT) / values) / values,
+        slots: layout.slots_per_bucket() as usize,
+        equal: 1.0 / (2_f64.powi(layout.fingerprint_bits() as i32) - empty),
         lookups,
         sides: Box::new(move |mixed| {
-            let pair = addressing.pair::<L>(mixed);
+            let pair = addressing.pair(mixed);
             pair.buckets.map(|bucket| (pair.fingerprint.get(), bucket))
         }),
         other: Box::new(move |(value, bucket)| {
@@ -238,21 +238,21 @@ fn one_folded_product(seed: u64) -> Box<dyn Fn(u64) -> u64> {
 }
 
 /// An alternate bucket that is linear in the fingerprint.
-fn linear<L: BucketLayout>(buckets: u64, lookups: u64) -> Formulas {
-    let addressing = Addressing::new(buckets, Bare);
+fn linear(layout: Layout, buckets: u64, lookups: u64) -> Formulas {
+    let addressing = Addressing::new(buckets, &layout.slots());
     let alternate = move |(value, bucket): Side| {
         let t = (u64::from(value.wrapping_mul(0x9e37_79b1)) * buckets) >> 32;
         (value, ((t + buckets - u64::from(bucket)) % buckets) as u32)
     };
     Formulas {
-        name: format!("linear {}x{}", L::SLOTS, L::BITS),
+        name: format!("linear {layout:?}"),
         sides: Box::new(move |mixed| {
-            let pair = addressing.pair::<L>(mixed);
+            let pair = addressing.pair(mixed);
             let side = (pair.fingerprint.get(), pair.buckets[0]);
             [side, alternate(side)]
         }),
         other: Box::new(alternate),
-        ..fixed::<L>(buckets, lookups)
+        ..fixed(layout, buckets, lookups)
     }
 }
 
@@ -265,12 +265,12 @@ fn shape(name: &str) -> Shape {
 #[ignore = "ten minutes of processor time"]
 fn in_full() {
     let all = [
-        fixed::<Plain<8, 8>>(40_000, 1 << 18),
-        fixed::<Plain<6, 10>>(50_021, 1 << 18),
-        fixed::<Plain<5, 12>>(1 << 16, 1 << 19),
-        fixed::<SemiSorted<6, 12>>(50_021, 1 << 19),
-        fixed::<Plain<4, 16>>(1 << 16, 1 << 21),
-        fixed::<SemiSorted<3, 22>>(80_000, 1 << 23),
+        fixed(Layout::Plain8x8, 40_000, 1 << 18),
+        fixed(Layout::Plain6x10, 50_021, 1 << 18),
+        fixed(Layout::Plain5x12, 1 << 16, 1 << 19),
+        fixed(Layout::SemiSorted6x12, 50_021, 1 << 19),
+        fixed(Layout::Plain4x16, 1 << 16, 1 << 21),
+        fixed(Layout::SemiSorted3x22, 80_000, 1 << 23),
         growing::<Leveled<5, 6>>(50_021, 0, 1 << 19),
         growing::<Leveled<4, 7>>(256, 8, 1 << 20),
         growing::<Leveled<3, 8>>(64, 10, 1 << 23),
@@ -281,13 +281,13 @@ fn in_full() {
 #[test]
 fn keys_of_every_shape_spread() {
     let some =
-        [fixed::<Plain<6, 10>>(12_505, 1 << 16), growing::<Leveled<5, 6>>(12_505, 0, 1 << 17)];
+        [fixed(Layout::Plain6x10, 12_505, 1 << 16), growing::<Leveled<5, 6>>(12_505, 0, 1 << 17)];
     assert_eq!(screen(mixer, &some, SHAPES, 6), 0);
 }
 
 #[test]
 fn weaker_mixers_are_bad() {
-    let formulas = [fixed::<Plain<6, 10>>(12_505, 1 << 16)];
+    let formulas = [fixed(Layout::Plain6x10, 12_505, 1 << 16)];
     let counters = ["counter", "counter << 32"].map(shape);
     assert_eq!(screen(one_product, &formulas, &counters, 6), 2);
     assert_eq!(screen(one_folded_product, &formulas, &counters, 6), 2);
@@ -298,7 +298,7 @@ fn weaker_mixers_are_bad() {
 #[test]
 fn a_linear_alternate_bucket_is_bad() {
     let outcome = |formulas| Outcome::new(mixer, &formulas, &SHAPES[0], 6);
-    let ours = outcome(fixed::<Plain<8, 8>>(20_000, 1_000));
-    let linear = outcome(linear::<Plain<8, 8>>(20_000, 1_000));
+    let ours = outcome(fixed(Layout::Plain8x8, 20_000, 1_000));
+    let linear = outcome(linear(Layout::Plain8x8, 20_000, 1_000));
     assert!(linear.is_bad(ours.load) && !ours.is_bad(ours.load), "{linear}, {ours}");
 }

@@ -3,7 +3,7 @@
 
 use guira::{
     CuckooFilter, CuckooMap, Hashed, Layout,
-    raw::{Addressing, Bare, BucketLayout, FixedTable as Buckets, Plain, SemiSorted},
+    raw::{Bare, FixedTable as Buckets, FixedWords, Slots},
 };
 use guira_harness::table::Table;
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
@@ -22,43 +22,31 @@ fn sized_layouts() -> impl Iterator<Item = Layout> {
 }
 
 /// Inserts random items into a new table until it refuses one. Returns how many it holds.
-fn items_until_full<L: BucketLayout>(buckets: u64, rng: &mut SmallRng) -> u64 {
-    let table = Buckets::new(Addressing::new(buckets, Bare), true).expect("memory");
+fn items_until_full(slots: Slots, buckets: u64, rng: &mut SmallRng) -> u64 {
+    let table = Buckets::new(slots, buckets, Bare, true).expect("memory");
     let mut items = 0;
-    while table.insert::<L>(table.addressing().pair::<L>(rng.random())).is_ok() {
+    while table.insert::<FixedWords>(table.addressing().pair(rng.random())).is_ok() {
         items += 1;
     }
     items
 }
 
-/// Fills many tables, on all cores. Returns their numbers of items, ascending.
-fn sample_of<L: BucketLayout>(buckets: u64, tables: usize) -> Vec<u64> {
+/// Fills many tables of a layout, on all cores. Returns their numbers of items, ascending.
+fn sample(layout: Layout, buckets: u64, tables: usize) -> Vec<u64> {
+    let slots = match layout.value_bits() {
+        0 => layout.slots(),
+        // Whole slots, since values make no difference.
+        bits => Slots::plain(layout.slots_per_bucket(), layout.fingerprint_bits() + bits, 0),
+    };
     let fill = |table| {
         let mut rng = SmallRng::seed_from_u64(buckets << 32 | table as u64);
-        (!stop::point()).then(|| items_until_full::<L>(buckets, &mut rng))
+        (!stop::point()).then(|| items_until_full(slots, buckets, &mut rng))
     };
     let mut all: Vec<u64> = (0..tables).into_par_iter().filter_map(fill).collect();
     // A stop leaves too few tables.
     stop::point();
     all.sort_unstable();
     all
-}
-
-/// Fills many tables of a layout. Returns their numbers of items, ascending.
-fn sample(layout: Layout, buckets: u64, tables: usize) -> Vec<u64> {
-    match layout {
-        Layout::Plain8x8 => sample_of::<Plain<8, 8>>(buckets, tables),
-        Layout::Plain6x10 => sample_of::<Plain<6, 10>>(buckets, tables),
-        Layout::Plain5x12 => sample_of::<Plain<5, 12>>(buckets, tables),
-        Layout::Plain4x16 => sample_of::<Plain<4, 16>>(buckets, tables),
-        Layout::SemiSorted6x12 => sample_of::<SemiSorted<6, 12>>(buckets, tables),
-        Layout::SemiSorted5x14 => sample_of::<SemiSorted<5, 14>>(buckets, tables),
-        Layout::SemiSorted4x17 => sample_of::<SemiSorted<4, 17>>(buckets, tables),
-        Layout::SemiSorted3x22 => sample_of::<SemiSorted<3, 22>>(buckets, tables),
-        Layout::Valued3x21 { .. } => sample_of::<Plain<3, 21>>(buckets, tables),
-        Layout::Valued2x32 { .. } => sample_of::<Plain<2, 32>>(buckets, tables),
-        other => panic!("{other:?} is not measured yet"),
-    }
 }
 
 /// The rows of the table of the loads at the first refused insert.

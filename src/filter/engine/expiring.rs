@@ -5,14 +5,14 @@ use super::{
 };
 use crate::{
     InsertError, Layout,
-    bucket::{with_growing_layout, with_valued_layout},
+    bucket::with_growing_layout,
     filter::batch::Outcomes,
     table::{Aged, Answers, Clock as _, ClockState, Generations, Hashes},
 };
 
 operations! {
     /// The operations of filters whose items expire, on [mixed](crate::table::mix) hashes.
-    trait ExpiringEngine for Aged, with_valued_layout;
+    trait ExpiringEngine for Aged;
 
     fn clock(&self) -> &Generations {
         self.table.clock()
@@ -121,8 +121,7 @@ impl Content for Aged {
 impl Lookups for FixedEngine<Aged> {
     #[inline]
     fn contains(&self, mixed: u64) -> bool {
-        // SAFETY: it was made for this table.
-        unsafe { self.single.answer(&self.table, mixed) }
+        self.table.is_mixed_visible(mixed)
     }
 
     fn contains_each(
@@ -131,9 +130,7 @@ impl Lookups for FixedEngine<Aged> {
         hashes: &mut Hashes<'_>,
         mut answers: Answers<'_>,
     ) -> usize {
-        with_valued_layout!(self.layout, L => {
-            self.table.visible_each::<L>(self.kernel, hashes, &mut answers)
-        })
+        self.table.visible_each(hashes, &mut answers)
     }
 }
 

@@ -13,11 +13,10 @@ use crate::table::Borrowed;
 use crate::table::{Buckets, Clock};
 use crate::{
     BuildError, InsertError, Layout,
-    bucket::BucketLayout,
     filter::{batch::Outcomes, builder::Settings},
     table::{
-        Addressing, Bare, FixedSpace, FixedTable, Hashes, Kernel, MAX_BUCKETS, Merged, Pair,
-        Payload, PendingInserts, SingleLookup, Stripes,
+        self, Bare, FixedSpace, FixedTable, Hashes, Kernel, MAX_BUCKETS, Merged, Pair, Payload,
+        PendingInserts, Stripes,
         choice::{Layouts, buckets_for, by_preference, with_values_by_preference},
         table_bytes,
     },
@@ -31,14 +30,7 @@ pub struct FixedEngine<P: Payload = Bare> {
     capacity: usize,
     huge_pages: bool,
     /// Largest number of copies of an item, if it is lower than the slots of two buckets.
-    max_copies: Option<NonZero<u8>>,
-    /// The layout, or `None` if copies are limited. So a single jump in `insert` distinguishes all
-    /// cases: limited copies, and each layout without a limit.
-    pub(super) unlimited: Option<Layout>,
-    /// The kernel by which batches are looked up. It is available on this processor.
-    pub(super) kernel: Kernel,
-    /// The single lookup of this table, for the kernel.
-    pub(super) single: SingleLookup<P>,
+    pub(super) max_copies: Option<NonZero<u8>>,
 }
 
 for_each_payload! { P:
@@ -47,7 +39,7 @@ for_each_payload! { P:
 
         const NAME: &'static str = P::NAMES[0];
 
-        of_the_table!(FixedTable<P>, by_layout);
+        of_the_table!(FixedTable<P>, by_value);
 
         fn build(settings: &Settings) -> Result<Self, BuildError> {
             let (layout, buckets) = choose(settings)?;
@@ -56,8 +48,9 @@ for_each_payload! { P:
             // A first check before anything is allocated. It leaves out the clock, which is small.
             settings.bytes_left(table_bytes(buckets, huge_pages, stripes), stripes)?;
             let clock = settings.new_clock();
-            let addressing = Addressing::new(buckets, P::of(layout, clock));
-            let table = FixedTable::with_stripes(addressing, stripes, huge_pages);
+            let payload = P::of(layout, clock);
+            let table =
+                FixedTable::with_stripes(layout.slots(), buckets, payload, stripes, huge_pages);
             let mut table = table.ok_or(BuildError::OutOfMemory { bytes: bytes_of(buckets) })?;
             table.set_clock(clock);
             settings.bytes_left(Some(table.size_in_bytes()), stripes)?;
@@ -69,9 +62,17 @@ for_each_payload! { P:
         }
 
         fn try_clone(&self) -> Result<(Self, u64), BuildError> {
-            let copied = by_layout!(self.layout, L => self.table.try_clone::<L>(self.huge_pages));
+            let copied = self.table.try_clone(self.huge_pages);
             let (table, occupied) = copied.ok_or_else(|| self.out_of_memory())?;
             Ok((Self { table, ..*self }, occupied))
+        }
+
+        fn clear(&self) -> u64 {
+            self.table.clear()
+        }
+
+        fn merge(&self, other: &Self) -> Merged {
+            self.table.merge(&other.table, self.max_copies.map(|limit| limit.get().into()))
         }
 
         fn buckets(&self) -> u64 {
@@ -80,6 +81,11 @@ for_each_payload! { P:
 
         fn capacity(&self) -> usize {
             self.capacity
+        }
+
+        #[cfg(feature = "raw")]
+        fn kernel(&self) -> Kernel {
+            self.table.kernel()
         }
 
         fn false_positive_rate(&self) -> f64 {
@@ -127,7 +133,7 @@ for_each_payload! { P:
 
         fn restore(form: &Form, _occupied: u64, buckets: Buckets) -> Option<Self> {
             let mut restored = Self::holding(form, buckets, form.stripes)?;
-            by_layout!(form.layout, L => restored.table.start_clock::<L>(form.clock));
+            restored.table.start_clock(form.clock);
             Some(restored)
         }
 
@@ -143,8 +149,8 @@ for_each_payload! { P:
         /// The engine of this form with these buckets, whose clock is not set. `None` if the system
         /// refuses the memory for the rest.
         fn holding(form: &Form, buckets: Buckets, stripes: usize) -> Option<Self> {
-            let addressing = Addressing::new(form.words, P::of(form.layout, form.clock));
-            let table = FixedTable::with_buckets(addressing, buckets, stripes)?;
+            let payload = P::of(form.layout, form.clock);
+            let table = FixedTable::with_buckets(form.layout.slots(), payload, buckets, stripes)?;
             let capacity = usize::try_from(form.capacity).ok()?;
             let max_copies = NonZero::new(form.max_copies as u8);
             Some(Self::new(table, form.layout, capacity, true, max_copies, Kernel::best()))
@@ -206,16 +212,15 @@ for_each_payload! { P:
     impl FixedEngine<P> {
         /// The engine of this table.
         pub(super) fn new(
-            table: FixedTable<P>,
+            mut table: FixedTable<P>,
             layout: Layout,
             capacity: usize,
             huge_pages: bool,
             max_copies: Option<NonZero<u8>>,
             kernel: Kernel,
         ) -> Self {
-            let unlimited = max_copies.is_none().then_some(layout);
-            let single = by_layout!(layout, L => table.single_lookup::<L>());
-            Self { table, layout, capacity, huge_pages, max_copies, unlimited, kernel, single }
+            table.set_kernel(kernel);
+            Self { table, layout, capacity, huge_pages, max_copies }
         }
     }
 }
@@ -228,7 +233,7 @@ impl<P: Payload> FixedEngine<P> {
 
     /// Inserts many items, of which `complete` returns each with its value.
     #[inline]
-    pub(super) fn insert_items<L: BucketLayout>(
+    pub(super) fn insert_items<L: table::Words<FixedSpace<P>>>(
         &self,
         hashes: &mut Hashes<'_>,
         outcomes: &mut Outcomes<'_>,
@@ -236,30 +241,33 @@ impl<P: Payload> FixedEngine<P> {
     ) {
         let mut pending = PendingInserts::default();
         let (ended, mut done) = outcomes.taking();
-        if self.unlimited.is_none() {
+        if self.max_copies.is_some() {
             // One by one: interleaved inserts of one item would not count one another.
             let limit = self.limit();
-            return self.table.for_each_pair::<L>(hashes, |position, pair| {
+            return self.table.for_each_pair(hashes, |position, pair| {
                 if !ended.get() {
                     let pair = complete(position, pair);
                     done(position, self.table.insert_up_to::<L>(limit, pair));
                 }
             });
         }
-        self.table.for_each_pair::<L>(hashes, |position, pair| {
+        self.table.for_each_pair(hashes, |position, pair| {
             if !ended.get() {
-                pending.insert::<L>(&self.table, position, complete(position, pair), &mut done);
+                pending.insert(&self.table, position, complete(position, pair), &mut done);
             }
         });
-        pending.finish::<L>(&self.table, &mut done);
+        pending.finish(&self.table, &mut done);
     }
 
     /// Inserts an item, within the limit on copies.
     #[inline]
-    pub(super) fn insert_item<L: BucketLayout>(&self, pair: Pair) -> Result<(), InsertError> {
-        match self.unlimited {
-            Some(_) => self.table.insert::<L>(pair),
-            None => self.table.insert_up_to::<L>(self.limit(), pair),
+    pub(super) fn insert_item<L: table::Words<FixedSpace<P>>>(
+        &self,
+        pair: Pair,
+    ) -> Result<(), InsertError> {
+        match self.max_copies {
+            None => self.table.insert::<L>(pair),
+            Some(_) => self.table.insert_up_to::<L>(self.limit(), pair),
         }
     }
 }

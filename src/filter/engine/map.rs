@@ -3,14 +3,14 @@
 use super::{Content, Engine, FixedEngine, Lookups, SplittingEngine, answer_items, remove_items};
 use crate::{
     InsertError, Layout,
-    bucket::{with_growing_layout, with_valued_layout},
+    bucket::with_growing_layout,
     filter::{Values, batch::Outcomes},
     table::{Answers, ClockState, Hashes, Valued},
 };
 
 operations! {
     /// The operations of maps, on [mixed](crate::table::mix) hashes and values that fit.
-    trait MapEngine for Valued, with_valued_layout;
+    trait MapEngine for Valued;
 
     fn insert(&self, mixed: u64, value: u16) -> Result<(), InsertError> {
         by_layout!(self.layout, L => {
@@ -104,24 +104,24 @@ impl Lookups for FixedEngine<Valued> {
         self.get_mixed(mixed).is_some()
     }
 
-    fn contains_each(&self, len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize {
-        with_valued_layout!(self.layout, L => {
-            self.table.look_up_each::<L, false>(self.kernel, len, hashes, answers)
-        })
+    fn contains_each(
+        &self,
+        len: usize,
+        hashes: &mut Hashes<'_>,
+        mut answers: Answers<'_>,
+    ) -> usize {
+        self.table.look_up_each::<false>(len, hashes, &mut answers)
     }
 }
 
 impl FixedEngine<Valued> {
     #[inline]
     fn get_mixed(&self, mixed: u64) -> Option<u16> {
-        // SAFETY: it was made for this table.
-        unsafe { self.single.answer(&self.table, mixed) }
+        self.table.get_mixed(mixed)
     }
 
-    fn get_items(&self, len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize {
-        with_valued_layout!(self.layout, L => {
-            self.table.look_up_each::<L, true>(self.kernel, len, hashes, answers)
-        })
+    fn get_items(&self, len: usize, hashes: &mut Hashes<'_>, mut answers: Answers<'_>) -> usize {
+        self.table.look_up_each::<true>(len, hashes, &mut answers)
     }
 }
 

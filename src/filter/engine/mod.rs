@@ -8,7 +8,7 @@
 macro_rules! operations {
     (
         $(#[$about:meta])*
-        trait $name:ident for $payload:ty, $with_layout:ident;
+        trait $name:ident for $payload:ty;
         $(
             $(#[$doc:meta])*
             $(@$inline:ident)? fn $operation:ident(
@@ -22,7 +22,7 @@ macro_rules! operations {
         }
 
         const _: () = {
-            use crate::bucket::$with_layout as by_layout;
+            use by_value as by_layout;
 
             impl $name for FixedEngine<$payload> {
                 $(
@@ -45,6 +45,14 @@ macro_rules! operations {
     };
 }
 
+/// Evaluates the body with `$L` bound to the layouts of a fixed size, which are values.
+macro_rules! by_value {
+    ($layout:expr, $L:ident => $body:expr) => {{
+        type $L = crate::table::FixedWords;
+        $body
+    }};
+}
+
 /// What both engines have of [`Engine`] by the same text, over their table and its layouts.
 macro_rules! of_the_table {
     ($table:ty, $with_layout:ident) => {
@@ -52,19 +60,10 @@ macro_rules! of_the_table {
             &self.table
         }
 
-        fn clear(&self) -> u64 {
-            $with_layout!(self.layout, L => self.table.clear::<L>())
-        }
-
         fn count(&self, mixed: u64) -> usize {
             $with_layout!(self.layout, L => {
                 self.table.count::<L>(self.table.fetched_with_stripe::<L>(mixed))
             })
-        }
-
-        fn merge(&self, other: &Self) -> Merged {
-            let limit = self.max_copies.map(|limit| limit.get().into());
-            $with_layout!(self.layout, L => self.table.merge::<L>(&other.table, limit))
         }
 
         fn layout(&self) -> Layout {
@@ -74,11 +73,6 @@ macro_rules! of_the_table {
         fn size_in_bytes(&self) -> usize {
             self.table.size_in_bytes()
         }
-
-        #[cfg(feature = "raw")]
-        fn kernel(&self) -> crate::table::Kernel {
-            self.kernel
-        }
     };
 }
 
@@ -86,18 +80,16 @@ macro_rules! of_the_table {
 /// the macro of the layouts of a fixed size that the payload has. Not by a generic implementation:
 /// every crate that uses one would compile it anew.
 macro_rules! for_each_payload {
-    (@ $payload:ident = $type:ident, $with_layout:ident: $($implementation:tt)*) => {
+    (@ $payload:ident = $type:ident: $($implementation:tt)*) => {
         const _: () = {
-            #[allow(unused_imports)]
-            use crate::bucket::$with_layout as by_layout;
             type $payload = crate::table::$type;
             $($implementation)*
         };
     };
     ($payload:ident: $($implementation:tt)*) => {
-        for_each_payload!(@ $payload = Bare, with_set_layout: $($implementation)*);
-        for_each_payload!(@ $payload = Valued, with_valued_layout: $($implementation)*);
-        for_each_payload!(@ $payload = Aged, with_valued_layout: $($implementation)*);
+        for_each_payload!(@ $payload = Bare: $($implementation)*);
+        for_each_payload!(@ $payload = Valued: $($implementation)*);
+        for_each_payload!(@ $payload = Aged: $($implementation)*);
     };
 }
 

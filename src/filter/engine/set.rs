@@ -8,14 +8,14 @@ use super::{
 use crate::table::{ContainsOne, Kernel, split::GrowingTable};
 use crate::{
     InsertError, Layout,
-    bucket::{with_growing_layout, with_set_layout},
+    bucket::with_growing_layout,
     filter::batch::Outcomes,
-    table::{Answers, Bare, ClockState, Hashes, Space as _},
+    table::{Answers, Bare, ClockState, FixedWords, Hashes, Space as _},
 };
 
 operations! {
     /// The operations of sets, on [mixed](crate::table::mix) hashes.
-    trait SetEngine for Bare, with_set_layout;
+    trait SetEngine for Bare;
 
     @inline fn insert(&self, mixed: u64) -> Result<(), InsertError> {
         self.insert_mixed(mixed)
@@ -71,53 +71,42 @@ impl Content for Bare {
 impl Lookups for FixedEngine {
     #[inline]
     fn contains(&self, mixed: u64) -> bool {
-        // SAFETY: it was made for this table.
-        unsafe { self.single.answer(&self.table, mixed) }
+        self.table.contains_mixed(mixed)
     }
 
-    fn contains_each(&self, len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize {
-        // Apart, so that the code for each of the two forms knows it.
-        match answers {
-            Answers::Mask(mask) => with_set_layout!(self.layout, L => {
-                self.table.look_up_each::<L, false>(self.kernel, len, hashes, Answers::Mask(mask))
-            }),
-            Answers::Each(found) => with_set_layout!(self.layout, L => {
-                self.table.look_up_each::<L, false>(self.kernel, len, hashes, Answers::Each(found))
-            }),
-            _ => unreachable!("sets have no values"),
-        }
+    fn contains_each(
+        &self,
+        len: usize,
+        hashes: &mut Hashes<'_>,
+        mut answers: Answers<'_>,
+    ) -> usize {
+        self.table.look_up_each::<false>(len, hashes, &mut answers)
     }
 }
 
 impl FixedEngine {
     #[inline]
     fn insert_mixed(&self, mixed: u64) -> Result<(), InsertError> {
-        let Some(layout) = self.unlimited else { return self.insert_limited(mixed) };
-        let added = with_set_layout!(layout, L => {
-            let pair = self.table.addressing().pair::<L>(mixed);
-            self.table.prefetch(&pair);
-            self.table.add::<L>(&pair)
-        });
-        if added { Ok(()) } else { self.insert_by_relocating(mixed) }
+        if self.max_copies.is_some() {
+            return self.insert_limited(mixed);
+        }
+        let pair = self.table.addressing().pair(mixed);
+        self.table.prefetch(&pair);
+        if self.table.add::<FixedWords>(&pair) { Ok(()) } else { self.insert_by_relocating(mixed) }
     }
 
     /// The rest of `insert`, if copies are limited.
     #[inline(never)]
     fn insert_limited(&self, mixed: u64) -> Result<(), InsertError> {
-        with_set_layout!(self.layout, L => {
-            let pair = self.table.fetched_with_stripe::<L>(mixed);
-            self.table.insert_up_to::<L>(self.limit(), pair)
-        })
+        let pair = self.table.fetched_with_stripe::<FixedWords>(mixed);
+        self.table.insert_up_to::<FixedWords>(self.limit(), pair)
     }
 
     /// The rest of `insert`, once both buckets were full.
     #[cold]
     #[inline(never)]
     fn insert_by_relocating(&self, mixed: u64) -> Result<(), InsertError> {
-        with_set_layout!(self.layout, L => {
-            let pair = self.table.addressing().pair::<L>(mixed);
-            self.table.insert_by_relocating::<L>(pair)
-        })
+        self.table.insert_by_relocating(self.table.addressing().pair(mixed))
     }
 }
 

@@ -97,6 +97,20 @@ for_each_payload! { P:
             (self.layout, self.table.growth().first())
         }
 
+        fn clear(&self) -> u64 {
+            with_growing_layout!(self.layout, L => self.table.clear::<L>())
+        }
+
+        fn merge(&self, other: &Self) -> Merged {
+            let limit = self.max_copies.map(NonZero::get);
+            with_growing_layout!(self.layout, L => self.table.merge::<L>(&other.table, limit))
+        }
+
+        #[cfg(feature = "raw")]
+        fn kernel(&self) -> Kernel {
+            self.kernel
+        }
+
         fn capacity(&self) -> usize {
             capacity(self.layout, self.table.buckets(), self.table.limits()) as usize
         }

@@ -17,7 +17,7 @@ use crate::{
 };
 
 const MAGIC: [u8; 8] = *b"guira cf";
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 /// Bytes of the header's start, which tells the version and the length.
 pub(super) const START: usize = 16;
 /// Bytes before the numbers.

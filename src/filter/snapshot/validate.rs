@@ -5,7 +5,7 @@ use core::ops::Range;
 
 use crate::{
     Layout,
-    bucket::{BucketLayout, Census, GrowingLayout, with_growing_layout, with_layout},
+    bucket::{Census, GrowingLayout, Slots, with_growing_layout},
 };
 
 /// Words whose census is taken together. They stay in a first-level cache.
@@ -25,7 +25,7 @@ pub(super) fn census(layout: Layout, numbers: &Range<u64>, from: u64, words: &[u
                 Some(_) => with_growing_layout!(layout, L => {
                     growing_census::<L>(words, layout.value_bits())
                 }),
-                None => with_layout!(layout, L => L::census(words)),
+                None => layout.slots().census(words),
             };
             sum.occupied += census.occupied;
             sum.valid &= census.valid;
@@ -49,7 +49,6 @@ pub(super) fn add_census(
     bytes: &[u8],
     sum: &mut Census,
 ) {
-    let min = 1 << layout.value_bits();
     let mut block = [0; CENSUS_BLOCK];
     for bytes in bytes.chunks(8 * CENSUS_BLOCK) {
         let words = &mut block[..bytes.len() / 8];
@@ -61,14 +60,14 @@ pub(super) fn add_census(
         sum.valid &= census.valid;
         // Only then: the fingerprints of an invalid word are arbitrary.
         if sum.valid && layout.splitting().is_none() {
-            sum.valid = with_layout!(layout, L => all_are_at_least::<L>(words, min));
+            sum.valid = all_have_keys(&layout.slots(), words);
         }
         from += words.len() as u64;
     }
 }
 
-/// Returns whether all fingerprints in these valid words are at least `min`.
-fn all_are_at_least<L: BucketLayout>(words: &[u64], min: u32) -> bool {
-    let mut fingerprints = words.iter().flat_map(|&word| L::fingerprints(word));
-    min <= L::MIN_FINGERPRINT || fingerprints.all(|fingerprint| fingerprint.get() >= min)
+/// Returns whether all slots of these valid words have keys, and not just values.
+fn all_have_keys(slots: &Slots, words: &[u64]) -> bool {
+    let mut all = words.iter().flat_map(|&word| slots.each(word));
+    slots.value_bits() == 0 || all.all(|slot| slots.key(slot) != 0)
 }

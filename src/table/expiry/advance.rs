@@ -212,7 +212,7 @@ impl<S: Space> Table<S> {
             if expired == 0 {
                 return word;
             }
-            let new = L::without_all(word, expired);
+            let new = L::without_all(&self.space, word, expired);
             // Release: pairs with the Acquire of whoever loads the word: a lookup that sees the
             // slot cleared sees the generation in which it expired.
             if place.compare_exchange(word, new, Release, Relaxed).is_ok() {

@@ -2,11 +2,7 @@
 //! that grow: see `mod.rs`, which has the protocol.
 
 use super::{Clock, Generations, MarkedSlot, Payload, Seen, Space, Table, Words, marked};
-use crate::{
-    InsertError,
-    bucket::BucketLayout,
-    table::{FixedTable, KeyProbe},
-};
+use crate::InsertError;
 
 /// The payload of tables whose values are stamps: see [`Generations`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,29 +25,6 @@ impl Aged {
 
 impl Payload for Aged {
     type Clock = Generations;
-    type Probe = KeyProbe;
-    type Answer = bool;
-
-    fn probe<L: BucketLayout>(&self) -> KeyProbe {
-        KeyProbe::new::<L>(self.stamp_bits)
-    }
-
-    #[inline]
-    fn key_shift<L: BucketLayout>(probe: &KeyProbe) -> u32 {
-        probe.key_shift()
-    }
-
-    #[expect(clippy::inline_always, reason = "so that it gets the features of its caller")]
-    #[inline(always)]
-    unsafe fn look_up<L: BucketLayout>(
-        table: &FixedTable<Self>,
-        probe: &KeyProbe,
-        key: u32,
-        buckets: [u32; 2],
-    ) -> bool {
-        // SAFETY: the caller promises it.
-        unsafe { table.is_key_visible::<L>(probe, key, buckets) }
-    }
 
     fn clock(&self, stripes: usize, grows: Option<u64>) -> Option<Generations> {
         Generations::new(self.start, (self.window, self.stamp_bits), stripes, grows)
@@ -165,7 +138,7 @@ impl<S: Space<Payload = Aged>> Table<S> {
             let words = self.space.load_both_to_change(&item);
             let (mut found, mut newer) = (None, 0);
             let marks = self.visible_in::<L>(now, &item, words);
-            for copy in marked::<L, S>(words, marks) {
+            for copy in marked::<L, S>(&self.space, words, marks) {
                 let age = self.clock.age(now, copy.slot);
                 let (of, knowledge) = (now - u64::from(age), copy.knowledge);
                 if of == generation {
@@ -198,12 +171,12 @@ impl<S: Space<Payload = Aged>> Table<S> {
         let mut oldest = 0;
         for (place, (Seen { word, .. }, mut left)) in words.into_iter().zip(marks).enumerate() {
             while left != 0 {
-                let slot = L::LANES.slot(word, left & left.wrapping_neg());
+                let slot = L::lanes(&self.space).slot(word, left & left.wrapping_neg());
                 left &= left - 1;
                 // An empty slot may be marked, too.
                 if slot != 0 {
                     let age = u64::from(self.clock.age(now, slot));
-                    let knowledge = u64::from(L::knowledge(word, slot));
+                    let knowledge = u64::from(L::knowledge(&self.space, word, slot));
                     let key = age << 48 | knowledge << 40 | (place as u64) << 32 | u64::from(slot);
                     oldest = oldest.max(key);
                 }

@@ -1,20 +1,14 @@
 //! The limit on copies that a full pair of buckets sets.
 
-use super::{FixedTable, Pair, Payload, Space, Words};
-use crate::bucket::BucketLayout;
-
-/// The number of slots in a pair's buckets: the limit on copies in a table.
-fn slots_of<L: BucketLayout>(pair: Pair) -> usize {
-    let [first, second] = pair.buckets;
-    (if first == second { L::SLOTS } else { 2 * L::SLOTS }) as usize
-}
+use super::{FixedTable, FixedWords, Pair, Payload, Space, Words};
 
 impl<P: Payload> FixedTable<P> {
     /// Counts the copies without the lock: an estimate, since a copy that is being moved can count
     /// twice or not at all.
     #[inline]
-    fn estimate_copies<L: BucketLayout>(&self, pair: Pair) -> usize {
-        L::copies_in(&self.space, &pair, self.load_both_to_change(&pair))
+    fn estimate_copies(&self, pair: Pair) -> usize {
+        let sought = FixedWords::sought(&self.space, &pair);
+        FixedWords::copies_in(&self.space, &pair, sought, self.load_both_to_change(&pair))
     }
 
     /// Returns whether the number of copies has reached `limit`.
@@ -22,15 +16,18 @@ impl<P: Payload> FixedTable<P> {
     /// An unlocked pre-check comes first, so that only likely failures take the lock. If a copy is
     /// being moved meanwhile, the pre-check can miss it, and a search for room follows.
     #[inline]
-    fn has_reached<L: BucketLayout>(&self, pair: Pair, limit: usize) -> bool {
-        self.estimate_copies::<L>(pair) >= limit && {
-            let guard = self.stripe::<L>(&pair).lock();
-            self.count_locked::<L>(&guard, &pair) >= limit
+    fn has_reached(&self, pair: Pair, limit: usize) -> bool {
+        self.estimate_copies(pair) >= limit && {
+            let sought = FixedWords::sought(&self.space, &pair);
+            let guard = self.stripe::<FixedWords>(&pair).lock();
+            self.count_locked::<FixedWords>(&guard, &pair, sought) >= limit
         }
     }
 
     /// Returns whether both buckets held only copies of the pair's fingerprint, at one moment.
-    pub(super) fn holds_only_copies<L: BucketLayout>(&self, pair: Pair) -> bool {
-        self.has_reached::<L>(pair, slots_of::<L>(pair))
+    pub(super) fn holds_only_copies(&self, pair: Pair) -> bool {
+        let [first, second] = pair.buckets;
+        let slots = self.slots.count() as usize;
+        self.has_reached(pair, if first == second { slots } else { 2 * slots })
     }
 }

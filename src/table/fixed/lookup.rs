@@ -1,87 +1,14 @@
-//! The fastest lookups: one function for each layout, and how both words are loaded and compared at
-//! once.
+//! Lookups of one item. The only branch of the first round is almost always taken, for hits and misses
+//! alike. What it leaves open is out of line.
 
-use super::{Bare, FixedTable, Pair, Payload, Stripe, addressing::key_shift};
+use core::hint::select_unpredictable;
+
+use super::{Clock, FixedTable, FixedWords, Pair, Payload};
 use crate::{
-    bucket::{BucketLayout, Fingerprint},
+    bucket::{BothWords, Fingerprint, Slots},
     sync::{Acquire, Word},
+    table::{Aged, stripes::StripesReader},
 };
-
-/// Looks up one mixed hash. A filter keeps one for its layout.
-///
-/// A call of its function is cheaper than a jump by layout to code that is inline in every caller.
-/// A loop over lookups has fewer instructions, so the processor overlaps more of them. In memory
-/// this saves a tenth to a third of the time, and in a second-level cache it costs nothing.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct SingleLookup<P: Payload> {
-    function: Function<P>,
-    /// What lookups need of the bits of a value or a stamp, computed once. Nothing in sets.
-    probe: P::Probe,
-}
-
-/// Looks up one mixed hash in a table of one layout and number of buckets.
-type Function<P> =
-    unsafe fn(&FixedTable<P>, &<P as Payload>::Probe, mixed: u64) -> <P as Payload>::Answer;
-
-impl<P: Payload> SingleLookup<P> {
-    /// Looks up one mixed hash.
-    ///
-    /// # Safety
-    /// This was made for a table with the same layout and number of buckets.
-    #[inline]
-    pub(crate) unsafe fn answer(&self, table: &FixedTable<P>, mixed: u64) -> P::Answer {
-        // SAFETY: the caller promises it, and the function was made with this probe.
-        unsafe { (self.function)(table, &self.probe, mixed) }
-    }
-}
-
-impl<P: Payload> FixedTable<P> {
-    /// Returns the single lookup of tables with this layout and number of buckets.
-    pub(crate) fn single_lookup<L: BucketLayout>(&self) -> SingleLookup<P> {
-        let probe = self.addressing.payload().probe::<L>();
-        SingleLookup { function: Self::look_up_one::<L>, probe }
-    }
-
-    fn look_up_one<L: BucketLayout>(&self, probe: &P::Probe, mixed: u64) -> P::Answer {
-        let (key, buckets) = self.addressing.key_and_buckets::<L>(P::key_shift::<L>(probe), mixed);
-        // SAFETY: this table's addressing has returned them.
-        unsafe { P::look_up::<L>(self, probe, key, buckets) }
-    }
-}
-
-impl Payload for Bare {
-    type Clock = ();
-    type Probe = ();
-    type Answer = bool;
-
-    fn probe<L: BucketLayout>(&self) {}
-
-    #[inline]
-    fn key_shift<L: BucketLayout>(_probe: &()) -> u32 {
-        key_shift::<L>(0)
-    }
-
-    #[expect(clippy::inline_always, reason = "so that it gets the features of its caller")]
-    #[inline(always)]
-    unsafe fn look_up<L: BucketLayout>(
-        table: &FixedTable,
-        _probe: &(),
-        key: u32,
-        buckets: [u32; 2],
-    ) -> bool {
-        // SAFETY: the caller promises it.
-        unsafe { table.contains_key::<L>(key, buckets) }
-    }
-
-    fn clock(&self, _stripes: usize, _grows: Option<u64>) -> Option<()> {
-        Some(())
-    }
-
-    #[inline]
-    fn value_bits(&self) -> u32 {
-        0
-    }
-}
 
 impl<P: Payload> FixedTable<P> {
     /// Returns whether the pair's fingerprint is in one of its buckets, with any value. The value
@@ -89,217 +16,272 @@ impl<P: Payload> FixedTable<P> {
     ///
     /// # Panics
     /// If there is no such bucket. So do the other lookups of pairs.
-    #[inline]
     #[must_use]
-    pub fn contains<L: BucketLayout>(&self, pair: Pair) -> bool {
-        let key = pair.fingerprint.get() >> self.addressing.payload().value_bits();
-        self.check(pair.buckets);
-        // SAFETY: checked.
-        unsafe { self.contains_key::<L>(key, pair.buckets) }
+    pub fn contains(&self, pair: Pair) -> bool {
+        let key = self.key_of(pair);
+        if self.slots.is_semi_sorted() {
+            self.semi_sorted_contain(key, pair.buckets)
+        } else {
+            self.contains_by(key, pair.buckets, BothWords::hold_plain)
+        }
     }
 
-    /// As [`contains`](Self::contains), for a fingerprint without the bits of a value.
+    /// As [`contains`](Self::contains), for a mixed hash.
     ///
-    /// # Safety
-    /// As for [`read_in`](Self::read_in).
+    /// Each form of words has a function of its own, which is compiled once: a loop over lookups has
+    /// fewer instructions than with the code of all forms in it, so the processor overlaps more of
+    /// them.
     #[inline]
-    unsafe fn contains_key<L: BucketLayout>(&self, key: u32, buckets: [u32; 2]) -> bool {
-        let [first, second] = buckets;
-        let stripe = self.stripes.of(Fingerprint::new(key));
-        // SAFETY: the caller promises it.
-        let (words, unchanged) = unsafe { self.read_in::<Fastest>(stripe, buckets) };
-        let found = words.hold::<L>(key, self.addressing.payload().value_bits());
-        // This branch is almost always taken, for hits and misses alike.
+    pub(crate) fn contains_mixed(&self, mixed: u64) -> bool {
+        if self.slots.is_4x16() {
+            self.contains_4x16(mixed)
+        } else if self.slots.is_8x8() {
+            self.contains_8x8(mixed)
+        } else if self.slots.is_semi_sorted() {
+            self.contains_semi_sorted(mixed)
+        } else {
+            self.contains_plain(mixed)
+        }
+    }
+
+    #[inline(never)]
+    fn contains_4x16(&self, mixed: u64) -> bool {
+        let (key, buckets) = self.addressing.locate(mixed);
+        self.contains_by(key, buckets, BothWords::hold_4x16)
+    }
+
+    #[inline(never)]
+    fn contains_8x8(&self, mixed: u64) -> bool {
+        let (key, buckets) = self.addressing.locate(mixed);
+        self.contains_by(key, buckets, BothWords::hold_8x8)
+    }
+
+    #[inline(never)]
+    fn contains_plain(&self, mixed: u64) -> bool {
+        let (key, buckets) = self.addressing.locate(mixed);
+        self.contains_by(key, buckets, BothWords::hold_plain)
+    }
+
+    #[inline(never)]
+    fn contains_semi_sorted(&self, mixed: u64) -> bool {
+        let (key, buckets) = self.addressing.locate(mixed);
+        self.semi_sorted_contain(key, buckets)
+    }
+
+    /// The first round in plain words, by a comparison that knows their form.
+    #[expect(clippy::inline_always, reason = "one function for each form")]
+    #[inline(always)]
+    fn contains_by(
+        &self,
+        key: u32,
+        buckets: [u32; 2],
+        find: impl Fn(BothWords, &Slots, u32) -> bool,
+    ) -> bool {
+        let Round { words, unchanged } = self.reader().read(key, buckets);
+        let found = find(words, &self.slots, key);
         if found | unchanged {
             return found;
         }
-        self.contains_again::<L>(key, first, second)
+        self.contains_again(key, buckets[0], buckets[1])
     }
 
-    /// The rest of `contains`, after a round that missed while the version changed: more such
-    /// rounds.
+    /// The first round in semi-sorted words.
+    #[inline]
+    fn semi_sorted_contain(&self, key: u32, buckets: [u32; 2]) -> bool {
+        let Round { words, unchanged } = self.reader().read(key, buckets);
+        let may_hold = words.may_hold(&self.slots, key);
+        // One branch, which is almost always taken for misses.
+        if select_unpredictable(may_hold, false, unchanged) {
+            return false;
+        }
+        let [first, second] = words.words();
+        if unchanged {
+            return self.slots.semi_sorted_in_any(first, second, key);
+        }
+        self.contains_rest(key, buckets[0], buckets[1], first, second)
+    }
+
+    /// The rest of a lookup that has read these semi-sorted words while the version changed. The
+    /// arguments are passed as in `contains_again`.
+    #[cold]
+    #[inline(never)]
+    fn contains_rest(&self, key: u32, one: u32, other: u32, first: u64, second: u64) -> bool {
+        self.slots.semi_sorted_in_either(first, second, key) || self.contains_again(key, one, other)
+    }
+
+    /// The rest of [`contains`](Self::contains), after a round that missed while the version
+    /// changed: more such rounds, in words of every layout.
     ///
-    /// Each argument is passed in a register. If the pair was passed as a whole, it would be
+    /// Each argument is passed in a register. If the item was passed as a whole, it would be
     /// written to memory before every first round.
     #[cold]
     #[inline(never)]
-    fn contains_again<L: BucketLayout>(&self, key: u32, first: u32, second: u32) -> bool {
-        let stripe = self.stripes.of(Fingerprint::new(key));
-        self.check([first, second]);
+    pub(super) fn contains_again(&self, key: u32, first: u32, second: u32) -> bool {
         loop {
             self.counters.lookup_retried();
-            // SAFETY: checked.
-            let (words, unchanged) = unsafe { self.read_in::<Fastest>(stripe, [first, second]) };
-            let found = words.hold::<L>(key, self.addressing.payload().value_bits());
+            let Round { words, unchanged } = self.reader().read(key, [first, second]);
+            let found = words.may_hold(&self.slots, key) && {
+                let [first, second] = words.words();
+                !self.slots.is_semi_sorted() || self.slots.semi_sorted_in_either(first, second, key)
+            };
             if found | unchanged {
                 return found;
             }
         }
     }
 
-    /// Panics if there is no such bucket.
+    /// Returns a value of the pair's fingerprint, or `None` if the fingerprint is absent. The value
+    /// of the pair must be zero.
+    ///
+    /// As for [`contains`](Self::contains), a match is an answer, whatever the versions are.
     #[inline]
-    pub(super) fn check(&self, [first, second]: [u32; 2]) {
-        assert!((first.max(second) as usize) < self.buckets.as_slice().len(), "no such bucket");
+    #[must_use]
+    pub fn get(&self, pair: Pair) -> Option<u16> {
+        self.get_key(self.key_of(pair), pair.buckets)
     }
 
-    /// Reads both words of an item with this stripe, and returns whether the version was unchanged
-    /// meanwhile. If so, a fingerprint that is not in these words is absent.
-    ///
-    /// # Safety
-    /// Both numbers are those of buckets of this table, as [`Addressing::key_and_buckets`] of its
-    /// addressing returns them.
-    ///
-    /// [`Addressing::key_and_buckets`]: super::Addressing::key_and_buckets
+    /// As [`get`](Self::get), for a mixed hash.
     #[inline]
-    pub(super) unsafe fn read_in<W: BothWords>(
-        &self,
-        stripe: &Stripe,
-        buckets: [u32; 2],
-    ) -> (W, bool) {
-        let version = stripe.version();
-        // SAFETY: the caller promises it.
-        let words = unsafe { W::load(self.buckets.as_slice(), buckets) };
-        (words, stripe.validate(version))
+    pub(crate) fn get_mixed(&self, mixed: u64) -> Option<u16> {
+        let (key, buckets) = self.addressing.locate(mixed);
+        self.get_key(key, buckets)
     }
-}
 
-/// The form of both words in which lookups are fastest.
-#[cfg(not(guira_vectors))]
-pub(crate) type Fastest = [u64; 2];
-#[cfg(guira_vectors)]
-pub(crate) type Fastest = core::arch::x86_64::__m128i;
-
-/// Both words of a pair, as they were read.
-pub(crate) trait BothWords: Copy {
-    /// Reads both words of these buckets. A fingerprint found in them is present. One that is not
-    /// found may have moved between the two loads, unless the version is validated or the stripe is
-    /// held.
-    ///
-    /// # Safety
-    /// Both numbers are less than the number of words.
-    unsafe fn load(words: &[Word], buckets: [u32; 2]) -> Self;
-
-    /// Returns whether one of them may hold a fingerprint, given without the bits of a value. In
-    /// plain layouts it does so. In semi-sorted ones, a high part is equal.
-    fn may_hold<L: BucketLayout>(self, key: u32, value_bits: u32) -> bool;
-
-    /// Returns whether one of them holds a fingerprint, given without the bits of a value.
+    /// As [`get`](Self::get), for a key. Its buckets are those of this table.
     #[inline]
-    fn hold<L: BucketLayout>(self, key: u32, value_bits: u32) -> bool {
-        let may_hold = self.may_hold::<L>(key, value_bits);
-        if L::BITS_BELOW == 0 || !may_hold {
-            return may_hold;
+    fn get_key(&self, key: u32, buckets: [u32; 2]) -> Option<u16> {
+        let Round { words, unchanged } = self.reader().read(key, buckets);
+        let (found, slot) = words.first_match(&self.slots, key);
+        if found | unchanged {
+            return found.then_some((slot & self.slots.value_mask()) as u16);
         }
-        let [first, second] = self.values();
-        hold_semi_sorted::<L>(key, first, second)
+        self.get_again(key, buckets[0], buckets[1])
     }
 
-    /// Returns the words.
-    fn values(self) -> [u64; 2];
+    /// The rest of [`get`](Self::get), after a round that missed while the version changed: more
+    /// such rounds. The arguments are passed as in `contains_again`.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn get_again(&self, key: u32, first: u32, second: u32) -> Option<u16> {
+        loop {
+            self.counters.lookup_retried();
+            let Round { words, unchanged } = self.reader().read(key, [first, second]);
+            let (found, slot) = words.first_match(&self.slots, key);
+            if found | unchanged {
+                return found.then_some((slot & self.slots.value_mask()) as u16);
+            }
+        }
+    }
+
+    /// The key of a pair.
+    ///
+    /// # Panics
+    /// If its buckets are not those of this table.
+    #[inline]
+    fn key_of(&self, Pair { fingerprint, buckets: [first, second], .. }: Pair) -> u32 {
+        assert!((first.max(second) as usize) < self.buckets.as_slice().len(), "no such bucket");
+        fingerprint.get()
+    }
+
+    /// What reads words.
+    #[inline]
+    pub(super) fn reader(&self) -> Reader<'_> {
+        Reader { words: self.buckets.as_slice(), stripes: self.stripes.reader() }
+    }
 }
 
-impl BothWords for [u64; 2] {
+/// The words of a table and their stripes, for many reads.
+#[derive(Clone, Copy)]
+pub(super) struct Reader<'a> {
+    words: &'a [Word],
+    stripes: StripesReader<'a>,
+}
+
+/// Both words of an item, as they were read once.
+#[derive(Clone, Copy)]
+pub(super) struct Round {
+    pub(super) words: BothWords,
+    /// Whether the version was unchanged meanwhile. If so, a key that is not in the words is
+    /// absent. One that is found in them is present.
+    pub(super) unchanged: bool,
+}
+
+impl Reader<'_> {
+    /// Reads both words of an item.
+    ///
+    /// The buckets are those of this table: those that its addressing has returned, or those of a
+    /// pair that was checked.
     #[inline]
-    unsafe fn load(words: &[Word], buckets: [u32; 2]) -> Self {
-        // SAFETY: the caller promises it.
-        let word = |bucket: u32| unsafe { words.get_unchecked(bucket as usize) };
+    pub(super) fn read(self, key: u32, buckets: [u32; 2]) -> Round {
+        let stripe = self.stripes.of(Fingerprint::new(key));
+        let version = stripe.version();
         // Acquire, twice: pairs with the Release of `try_add` (and of `copy` and `change_slot`,
         // which also add), so that a hit happens after the insert that it found; and with that of
         // `change_slot` and `clear`, so that a lookup that sees a cleared slot also sees the
         // version bumped.
-        buckets.map(|bucket| word(bucket).load(Acquire))
+        // SAFETY: see above.
+        let words = unsafe { BothWords::load(self.words, buckets) };
+        Round { words, unchanged: stripe.validate(version) }
     }
 
+    /// Reads each word of an item by itself. Returns the words, and `changes` with the bits in which
+    /// the version differs from before.
     #[inline]
-    fn may_hold<L: BucketLayout>(self, key: u32, value_bits: u32) -> bool {
-        let ones = L::LANES.ones() << value_bits;
-        let pattern = u64::from(key >> L::BITS_BELOW) * ones;
-        // The short zero-lane test. It subtracts at the bit above each value, so a lane borrows if
-        // all its bits above the value are zero.
-        let zeros = self.map(|word| (word ^ pattern).wrapping_sub(ones) & !(word ^ pattern));
-        (zeros[0] | zeros[1]) & L::LANES.highs() != 0
-    }
-
-    #[inline]
-    fn values(self) -> [u64; 2] {
-        self
+    pub(super) fn read_each(self, key: u32, buckets: [u32; 2], changes: u64) -> ([u64; 2], u64) {
+        // SAFETY: as above.
+        let word = |bucket: u32| unsafe { self.words.get_unchecked(bucket as usize) };
+        let stripe = self.stripes.of(Fingerprint::new(key));
+        let version = stripe.version();
+        // Acquire: as above.
+        let words = buckets.map(|bucket| word(bucket).load(Acquire));
+        (words, changes | stripe.changes_since(version))
     }
 }
 
-/// Whether one of two words holds a fingerprint whose high part is in one of them. Out of line,
-/// because it needs more registers than lookups without a match should have to save.
-#[inline(never)]
-fn hold_semi_sorted<L: BucketLayout>(key: u32, first: u64, second: u64) -> bool {
-    L::either_contains([first, second], L::pattern(Fingerprint::new(key)))
-}
-
-/// Both words in one register of SSE2. A comparison in general registers
-/// takes twice as many instructions. Until the words have arrived from memory, these instructions
-/// wait in the scheduler and leave less room for the next lookups.
-#[cfg(guira_vectors)]
-mod sse2 {
-    use core::arch::x86_64::{
-        __m128i, _mm_and_si128, _mm_andnot_si128, _mm_cmpeq_epi8, _mm_cmpeq_epi16,
-        _mm_cvtsi32_si128, _mm_cvtsi128_si64, _mm_movemask_epi8, _mm_set1_epi8, _mm_set1_epi16,
-        _mm_set1_epi64x, _mm_setzero_si128, _mm_srl_epi16, _mm_sub_epi64, _mm_unpackhi_epi64,
-        _mm_xor_si128,
-    };
-
-    use super::BothWords;
-    use crate::{
-        bucket::BucketLayout,
-        sync::{Word, vector::load_both},
-    };
-
-    /// Compares words with a fingerprint, given without the bits of a value. Returns bits of the
-    /// bytes of matching slots, and perhaps of others above the lowest match of a word.
+impl FixedTable<Aged> {
+    /// Returns whether a visible copy of the pair's fingerprint is in one of its buckets. The value
+    /// of the pair must be zero.
     #[inline]
-    fn matches<L: BucketLayout>(words: __m128i, key: u32, value_bits: u32) -> u32 {
-        let lane = key >> L::BITS_BELOW;
-        // SAFETY: the target has SSE2.
-        let matches = unsafe {
-            match L::LANES.width() {
-                (8, 8) => _mm_movemask_epi8(_mm_cmpeq_epi8(words, _mm_set1_epi8(lane as i8))),
-                (4, 16) => {
-                    let x = _mm_xor_si128(words, _mm_set1_epi16((lane << value_bits) as i16));
-                    let keys = _mm_srl_epi16(x, _mm_cvtsi32_si128(value_bits as i32));
-                    _mm_movemask_epi8(_mm_cmpeq_epi16(keys, _mm_setzero_si128()))
-                }
-                // The short zero-lane test on both words, as in `[u64; 2]`.
-                _ => {
-                    let splat = |word: u64| _mm_set1_epi64x(word as i64);
-                    let ones = L::LANES.ones() << value_bits;
-                    let x = _mm_xor_si128(words, splat(u64::from(lane) * ones));
-                    let lower = _mm_sub_epi64(x, splat(ones));
-                    let zeros = _mm_and_si128(_mm_andnot_si128(x, lower), splat(L::LANES.highs()));
-                    0xffff ^ _mm_movemask_epi8(_mm_cmpeq_epi8(zeros, _mm_setzero_si128()))
-                }
-            }
-        };
-        matches as u32
+    #[must_use]
+    pub fn is_visible(&self, pair: Pair) -> bool {
+        self.is_key_visible(self.key_of(pair), pair.buckets)
     }
 
-    impl BothWords for __m128i {
-        #[inline]
-        unsafe fn load(words: &[Word], buckets: [u32; 2]) -> Self {
-            // An Acquire load of each word, which pairs as those of `[u64; 2]` do.
-            // SAFETY: the caller promises it.
-            unsafe { load_both(words.as_ptr(), buckets.map(u64::from)) }
-        }
+    /// As [`is_visible`](Self::is_visible), for a mixed hash.
+    #[inline]
+    pub(crate) fn is_mixed_visible(&self, mixed: u64) -> bool {
+        let (key, buckets) = self.addressing.locate(mixed);
+        self.is_key_visible(key, buckets)
+    }
 
-        #[inline]
-        fn may_hold<L: BucketLayout>(self, key: u32, value_bits: u32) -> bool {
-            matches::<L>(self, key, value_bits) != 0
+    /// As [`is_visible`](Self::is_visible), for a key. Its buckets are those of this table.
+    ///
+    /// The first round is open if it missed while the version or the generation changed, or if the
+    /// first copy has expired, so that another one may be visible.
+    #[inline]
+    fn is_key_visible(&self, key: u32, buckets: [u32; 2]) -> bool {
+        let now = self.clock.generation();
+        let Round { words, unchanged } = self.reader().read(key, buckets);
+        let (found, slot) = words.first_match(&self.slots, key);
+        let is_visible = self.clock.shows(now, slot);
+        let is_miss = unchanged & self.clock.validate(now);
+        // One branch, which is almost always taken, for hits and misses alike.
+        if select_unpredictable(found, is_visible, is_miss) {
+            return found;
         }
+        self.is_visible_again(key, buckets[0], buckets[1], found)
+    }
 
-        #[inline]
-        fn values(self) -> [u64; 2] {
-            // SAFETY: the target has SSE2.
-            unsafe {
-                let second = _mm_unpackhi_epi64(self, self);
-                [_mm_cvtsi128_si64(self) as u64, _mm_cvtsi128_si64(second) as u64]
-            }
+    /// The rest of `is_visible`, if its first round is open. The arguments are passed as in
+    /// `contains_again`.
+    #[cold]
+    #[inline(never)]
+    fn is_visible_again(&self, key: u32, first: u32, second: u32, found: bool) -> bool {
+        // To look for another copy is no retry.
+        if !found {
+            self.counters.lookup_retried();
         }
+        let (fingerprint, buckets) = (Fingerprint::new(key), [first, second]);
+        self.look_for_visible::<FixedWords>(&Pair { fingerprint, value: 0, buckets })
     }
 }

@@ -1,8 +1,7 @@
 //! Merging tables of a fixed size: see `table/steps/merge.rs`.
 
-use super::{FixedTable, Pair, Payload};
+use super::{FixedTable, FixedWords, Pair, Payload, Words};
 use crate::{
-    bucket::BucketLayout,
     sync::Relaxed,
     table::{MergeRefusal, Merged},
 };
@@ -10,27 +9,28 @@ use crate::{
 impl<P: Payload> FixedTable<P> {
     /// Adds all fingerprints of another table with the same addressing, or none. `limit` is the
     /// largest number of copies of an item, if there is one.
-    pub fn merge<L: BucketLayout>(&self, other: &Self, limit: Option<usize>) -> Merged {
-        let Some((copy, items)) = other.try_clone::<L>(false) else {
+    pub fn merge(&self, other: &Self, limit: Option<usize>) -> Merged {
+        let Some((copy, items)) = other.try_clone(false) else {
             return Merged::out_of_memory();
         };
         let clears = self.stripes.clears();
         Merged::all_or_none(
             items,
-            |each| copy.for_each_copy::<L>(|pair| each((), pair)),
+            |each| copy.for_each_copy(|pair| each((), pair)),
             |(), pair| {
-                if limit.is_some_and(|limit| self.holds::<L>(limit, pair)) {
+                if limit.is_some_and(|limit| self.holds::<FixedWords>(limit, pair)) {
                     return Err(MergeRefusal::TooManyCopies);
                 }
-                if !self.add_in_place::<L>(pair) {
-                    self.insert_by_relocating::<L>(pair)?;
+                if !self.add_in_place(pair) {
+                    self.insert_by_relocating(pair)?;
                 }
                 Ok(())
             },
             |(), pair| {
-                let guard = self.stripe::<L>(&pair).lock();
+                let sought = FixedWords::sought(&self.space, &pair);
+                let guard = self.stripe::<FixedWords>(&pair).lock();
                 self.stripes.clears_locked(&guard) == clears
-                    && self.clear_one::<L>(&guard, &pair, None)
+                    && self.clear_one::<FixedWords>(&guard, &pair, sought, None)
             },
         )
     }
@@ -41,20 +41,23 @@ impl<P: Payload> FixedTable<P> {
     /// The first bucket is where the fingerprint is in the other table. So a table that is empty
     /// takes all fingerprints of another one, which may be so full that they would not fit in
     /// another arrangement. And the buckets are written in order.
-    fn add_in_place<L: BucketLayout>(&self, pair: Pair) -> bool {
+    fn add_in_place(&self, pair: Pair) -> bool {
         let [first, _] = pair.buckets;
-        self.add::<L>(&Pair { buckets: [first; 2], ..pair }) || self.add::<L>(&pair)
+        self.add::<FixedWords>(&Pair { buckets: [first; 2], ..pair })
+            || self.add::<FixedWords>(&pair)
     }
 
     /// Calls `each` with the pairs of all fingerprints, bucket by bucket, until it returns `false`.
     /// The first bucket of a pair is the one that holds the fingerprint. Meanwhile no other thread
     /// may use the table.
-    fn for_each_copy<L: BucketLayout>(&self, mut each: impl FnMut(Pair) -> bool) {
+    fn for_each_copy(&self, mut each: impl FnMut(Pair) -> bool) {
         for (word, bucket) in self.buckets.as_slice().iter().zip(0..) {
             // Relaxed: no other thread uses the table.
-            for fingerprint in L::fingerprints(word.load(Relaxed)) {
+            for slot in self.slots.each(word.load(Relaxed)) {
+                let fingerprint = self.fingerprint_of(slot);
+                let value = (slot & self.slots.value_mask()) as u16;
                 let alternate = self.addressing.alt_bucket(fingerprint, bucket);
-                if !each(Pair { fingerprint, buckets: [bucket, alternate] }) {
+                if !each(Pair { fingerprint, value, buckets: [bucket, alternate] }) {
                     return;
                 }
             }

@@ -1,63 +1,60 @@
 //! Tables of a fixed size: the addressing, lookups, and the search for room.
 
 mod addressing;
+mod block;
 mod copies;
-mod key_probe;
 mod lookup;
 mod merge;
 mod room;
-mod values;
 mod whole;
 
-pub(in crate::table) use addressing::key_shift;
 pub use addressing::{Addressing, MAX_BUCKETS, Pair};
-pub use key_probe::KeyProbe;
-#[cfg(guira_vectors)]
-pub(in crate::table) use lookup::BothWords;
-pub(in crate::table) use lookup::Fastest;
-pub(crate) use lookup::SingleLookup;
+pub(in crate::table) use block::BLOCK;
 pub use room::{Move, PendingInserts};
 
 use super::{
-    Attempts, Bare, Buckets, Clock, ClockState, Counters, Payload, Seen, Space, Stripe,
-    StripeGuard, Stripes, Table, Words, bucket_bytes,
+    Attempts, Bare, Buckets, Clock, ClockState, Counters, Kernel, Payload, Seen, Space, Stripe,
+    StripeGuard, Stripes, Table, Words, batch::is_cached, bucket_bytes,
 };
-use crate::bucket::{BucketLayout, Fingerprint};
+use crate::bucket::{Fingerprint, Slots};
 
 /// The buckets of a table of a fixed size.
 #[derive(Debug)]
 pub struct FixedSpace<P = Bare> {
-    pub(super) addressing: Addressing<P>,
+    pub(super) slots: Slots,
+    pub(super) addressing: Addressing,
     pub(super) buckets: Buckets,
+    payload: P,
+    /// The instructions for batches. The processor has them.
+    pub(super) kernel: Kernel,
 }
+
+/// The words of a table of a fixed size: see [`Words`]. Their layout is a value.
+#[derive(Clone, Copy, Debug)]
+pub struct FixedWords;
 
 /// A table of a fixed size. Its items are [pairs](Pair).
 pub type FixedTable<P = Bare> = Table<FixedSpace<P>>;
 
 impl<P: Payload> FixedSpace<P> {
+    /// The constants of a word.
+    #[inline]
+    #[must_use]
+    pub fn slots(&self) -> &Slots {
+        &self.slots
+    }
+
     /// The mapping from mixed hashes to pairs.
     #[inline]
     #[must_use]
-    pub fn addressing(&self) -> &Addressing<P> {
+    pub fn addressing(&self) -> &Addressing {
         &self.addressing
     }
 
-    /// The bits of all values in a word.
+    /// The fingerprint of a slot.
     #[inline]
-    fn values<L: BucketLayout>(&self) -> u64 {
-        self.addressing.payload().values::<L>()
-    }
-
-    /// The stripe of every pair with this fingerprint, among those of the table.
-    #[inline]
-    fn stripe_among<'a>(&self, stripes: &'a Stripes, fingerprint: Fingerprint) -> &'a Stripe {
-        stripes.of(self.addressing.stripe_fingerprint(fingerprint))
-    }
-
-    /// A fingerprint without its value.
-    #[inline]
-    fn key(&self, fingerprint: Fingerprint) -> Fingerprint {
-        self.addressing.payload().key(fingerprint)
+    fn fingerprint_of(&self, slot: u32) -> Fingerprint {
+        Fingerprint::new(self.slots.key(slot))
     }
 }
 
@@ -65,56 +62,82 @@ impl<P: Payload> FixedSpace<P> {
 const IN_MEMORY: u64 = 1 << 18;
 
 impl<P: Payload> FixedTable<P> {
+    /// Whether the table stays in a second-level cache, so that batches prefetch nothing.
+    #[inline]
+    fn is_in_second_level(&self) -> bool {
+        is_cached(self.buckets.as_slice())
+    }
+
     /// Whether the table is taken to be in a second-level cache.
     #[inline]
     fn is_cached(&self) -> bool {
         self.addressing.buckets() < IN_MEMORY
     }
 
-    /// Returns an empty table, or `None` if the system refuses the memory.
+    /// Returns an empty table with words of this kind, or `None` if the system refuses the memory.
+    ///
+    /// # Panics
+    /// If the number of buckets is not in `1 ..= MAX_BUCKETS`, or if the payload has another number
+    /// of bits.
     #[must_use]
-    pub fn new(addressing: Addressing<P>, huge_pages: bool) -> Option<Self> {
-        Self::with_stripes(addressing, Self::stripes_for(addressing), huge_pages)
+    pub fn new(slots: Slots, buckets: u64, payload: P, huge_pages: bool) -> Option<Self> {
+        Self::with_stripes(slots, buckets, payload, Stripes::count_for(buckets, None), huge_pages)
     }
 
     /// Returns an empty table with this many stripes, as in [`Stripes::with_count`], or `None` if
     /// the system refuses the memory.
     pub(crate) fn with_stripes(
-        addressing: Addressing<P>,
+        slots: Slots,
+        buckets: u64,
+        payload: P,
         stripes: usize,
         huge_pages: bool,
     ) -> Option<Self> {
-        Self::with_buckets(addressing, Buckets::new(addressing.buckets(), huge_pages)?, stripes)
-    }
-
-    /// The default number of stripes of a table.
-    fn stripes_for(addressing: Addressing<P>) -> usize {
-        Stripes::count_for(addressing.buckets(), None)
+        Self::with_buckets(slots, payload, Buckets::new(buckets, huge_pages)?, stripes)
     }
 
     /// Returns a table with these buckets and this many stripes, or `None` if the system refuses
     /// the memory for the rest.
-    ///
-    /// # Panics
-    /// If the addressing has another number of buckets. Lookups read the buckets that it names
-    /// without another check.
     pub(crate) fn with_buckets(
-        addressing: Addressing<P>,
+        slots: Slots,
+        payload: P,
         buckets: Buckets,
         stripes: usize,
     ) -> Option<Self> {
-        assert_eq!(addressing.buckets(), buckets.as_slice().len() as u64, "the number of buckets");
-        let clock = addressing.payload().clock(stripes, None)?;
+        assert_eq!(slots.value_bits(), payload.value_bits(), "the number of bits of a value");
+        // Lookups read the buckets that it names without another check.
+        let addressing = Addressing::new(buckets.as_slice().len() as u64, &slots);
+        let clock = payload.clock(stripes, None)?;
         let (stripes, counters) = (Stripes::with_count(stripes)?, Counters::new()?);
-        Some(Self { space: FixedSpace { addressing, buckets }, stripes, counters, clock })
+        Some(Self {
+            space: FixedSpace { slots, addressing, buckets, payload, kernel: Kernel::best() },
+            stripes,
+            counters,
+            clock,
+        })
+    }
+
+    /// The kernel of batches.
+    #[cfg(feature = "raw")]
+    pub(crate) fn kernel(&self) -> Kernel {
+        self.kernel
+    }
+
+    /// Sets the instructions for batches: those of a kernel that is available.
+    ///
+    /// # Panics
+    /// If it is not.
+    pub(crate) fn set_kernel(&mut self, kernel: Kernel) {
+        assert!(kernel.is_available(), "{kernel:?} on this processor");
+        self.kernel = kernel;
     }
 
     /// Sets the clock of a table whose words were copied, and counts its slots by their stamps.
-    pub(crate) fn start_clock<L: BucketLayout>(&mut self, state: Option<ClockState>) {
+    pub(crate) fn start_clock(&mut self, state: Option<ClockState>) {
         self.set_clock(state);
         if P::Clock::SWEEPS {
-            let Self { space, clock, .. } = self;
-            space.buckets.with_words(|words| clock.count_all(L::LANES, words));
+            let Self { space: FixedSpace { buckets, slots, .. }, clock, .. } = self;
+            buckets.with_words(|words| clock.count_all(*slots.lanes(), words));
         }
     }
 

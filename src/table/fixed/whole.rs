@@ -2,9 +2,8 @@
 
 use alloc::vec::Vec;
 
-use super::{Buckets, Clock, FixedTable, Payload};
+use super::{Buckets, Clock, FixedTable, Payload, Slots};
 use crate::{
-    bucket::BucketLayout,
     sync::{AcqRel, acquire_fence, load_all},
     table::{AllStripes, ClockState, memory::touched_words},
 };
@@ -13,8 +12,8 @@ use crate::{
 const CENSUS_BLOCK: usize = 512;
 
 /// Counts the occupied slots of words.
-pub(crate) fn occupied<L: BucketLayout>(words: &[u64]) -> u64 {
-    words.chunks(CENSUS_BLOCK).map(|block| L::census(block).occupied).sum()
+pub(crate) fn occupied(slots: &Slots, words: &[u64]) -> u64 {
+    words.chunks(CENSUS_BLOCK).map(|block| slots.census(block).occupied).sum()
 }
 
 impl<P: Payload> FixedTable<P> {
@@ -56,26 +55,26 @@ impl<P: Payload> FixedTable<P> {
     /// the table throughout the call, and the number of occupied slots; or `None` if the system
     /// refuses the memory.
     #[must_use]
-    pub fn try_clone<L: BucketLayout>(&self, huge_pages: bool) -> Option<(Self, u64)> {
+    pub fn try_clone(&self, huge_pages: bool) -> Option<(Self, u64)> {
         let mut copy = Buckets::new(self.addressing.buckets(), huge_pages)?;
         copy.touch();
         let clock = copy.with_words(|words| self.copy_into(words));
-        let occupied = copy.with_words(|words| occupied::<L>(words));
-        let mut table = Self::with_buckets(self.addressing, copy, self.stripes())?;
-        table.start_clock::<L>(clock);
+        let occupied = copy.with_words(|words| occupied(&self.slots, words));
+        let mut table = Self::with_buckets(self.slots, self.payload, copy, self.stripes())?;
+        table.start_clock(clock);
         Some((table, occupied))
     }
 
     /// Removes every fingerprint. Returns the number of slots that were cleared.
     #[must_use]
-    pub fn clear<L: BucketLayout>(&self) -> u64 {
+    pub fn clear(&self) -> u64 {
         let stripes = self.stripes.lock_all();
         stripes.bump();
-        self.clear_locked::<L>(&stripes)
+        self.clear_locked(&stripes)
     }
 
     /// The rest of `clear`, once all stripes are held, and their versions bumped.
-    fn clear_locked<L: BucketLayout>(&self, _stripes: &AllStripes) -> u64 {
+    fn clear_locked(&self, _stripes: &AllStripes) -> u64 {
         let mut block = [0; CENSUS_BLOCK];
         let mut count = 0;
         for words in self.buckets.as_slice().chunks(CENSUS_BLOCK) {
@@ -86,9 +85,9 @@ impl<P: Payload> FixedTable<P> {
                 // `try_add`, so that the caller happens after the inserts whose copies are in the
                 // count.
                 *cleared = word.swap(0, AcqRel);
-                self.clock.count_cleared(L::LANES, *cleared);
+                self.clock.count_cleared(*self.slots.lanes(), *cleared);
             }
-            count += L::census(block).occupied;
+            count += self.slots.census(block).occupied;
         }
         count
     }

@@ -49,7 +49,6 @@ impl Vector for Four {
         subtract_halves(other) _mm256_sub_epi32;
         multiply_halves(other) _mm256_mullo_epi32;
         min_halves(other) _mm256_min_epu32;
-        max_halves(other) _mm256_max_epu32;
     }
 
     #[inline(always)]

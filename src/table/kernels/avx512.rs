@@ -45,7 +45,6 @@ impl Vector for Eight {
         subtract_halves(other) _mm512_sub_epi32;
         multiply_halves(other) _mm512_mullo_epi32;
         min_halves(other) _mm512_min_epu32;
-        max_halves(other) _mm512_max_epu32;
     }
 
     #[inline(always)]

@@ -7,33 +7,28 @@ use super::{
     vector::Vector,
     ways::{Lookup, Outcome},
 };
-use crate::{
-    bucket::{BucketLayout, Lanes, nibbles},
-    table::fixed::key_shift,
-};
+use crate::bucket::{Lanes, Slots, nibbles};
 
 /// What a kernel needs of a table of a fixed size.
 pub(super) struct FixedView<'a> {
     view: View<'a>,
-    /// The smallest fingerprint.
-    min_fingerprint: u32,
-    /// Bits of the low half of a mixed hash that are below a fingerprint without a value.
-    key_shift: u32,
-    lanes: &'static Lanes,
+    /// The number of keys, and the smallest one.
+    keys: u64,
+    min_key: u64,
+    lanes: &'a Lanes,
     value_bits: u32,
     bits_below: u32,
 }
 
 impl<'a> FixedView<'a> {
-    /// With values of this many bits.
-    pub(super) fn new<L: BucketLayout>(view: View<'a>, value_bits: u32) -> Self {
+    pub(super) fn new(view: View<'a>, slots: &'a Slots) -> Self {
         Self {
             view,
-            min_fingerprint: L::MIN_FINGERPRINT,
-            key_shift: key_shift::<L>(value_bits),
-            lanes: &L::LANES,
-            value_bits,
-            bits_below: L::BITS_BELOW,
+            keys: (1 << slots.key_bits()) - u64::from(slots.min_key()),
+            min_key: slots.min_key().into(),
+            lanes: slots.lanes(),
+            value_bits: slots.value_bits(),
+            bits_below: slots.bits_below(),
         }
     }
 }
@@ -49,9 +44,8 @@ pub(super) struct Group<V> {
 pub(super) struct Fixed<'a, V, const VALUES: bool> {
     table: &'a FixedView<'a>,
     mixer: VectorMixer<V>,
-    min_fingerprint: V,
-    /// The bits below it.
-    below_min: V,
+    keys: V,
+    min_key: V,
     buckets: V,
     last_stripe: V,
     /// The lowest bit of each slot's fingerprint, which is above its value.
@@ -68,14 +62,14 @@ unsafe impl<'a, V: Vector, const VALUES: bool> Lookup<'a, V> for Fixed<'a, V, VA
 
     #[inline(always)]
     unsafe fn new(table: &'a FixedView<'a>) -> Self {
-        let FixedView { view, min_fingerprint, lanes, value_bits, .. } = table;
+        let FixedView { view, keys, min_key, lanes, value_bits, .. } = table;
         // SAFETY: the caller promises that the processor has the instructions.
         let zero = unsafe { V::splat(0) };
         Self {
             table,
             mixer: VectorMixer::new(zero, view.mixer),
-            min_fingerprint: zero.all((*min_fingerprint).into()),
-            below_min: zero.all((*min_fingerprint - 1).into()),
+            keys: zero.all(*keys),
+            min_key: zero.all(*min_key),
             buckets: zero.all(view.words.len() as u64),
             last_stripe: zero.all(view.stripes.len() as u64 - 1),
             ones: zero.all(lanes.ones() << value_bits),
@@ -91,8 +85,7 @@ unsafe impl<'a, V: Vector, const VALUES: bool> Lookup<'a, V> for Fixed<'a, V, VA
     #[inline(always)]
     fn locate(&self, hashes: &[u64]) -> Group<V> {
         let mixed = self.mixer.mix(hashes);
-        let bits = mixed.shift_left(32).shift_right(32 + self.table.key_shift);
-        let fingerprints = bits.and(self.below_min).or(self.min_fingerprint).max_halves(bits);
+        let fingerprints = mixed.reduce(self.keys).add(self.min_key);
         let first = mixed.shift_right(32).reduce(self.buckets);
         let t = reflection(fingerprints).reduce(self.buckets);
         // Modulo the number of buckets. All bits of the upper half are set if it wraps.

@@ -57,7 +57,7 @@ use super::{
     mix::{MULTIPLIER, Mixer, REFLECTION, SCATTER},
     stripes::{Stripe, Version},
 };
-use crate::{bucket::BucketLayout, sync::Word};
+use crate::sync::Word;
 
 /// Largest number of items between two copies of the versions.
 const ROUND: usize = 512;
@@ -186,7 +186,7 @@ impl Vectors {
                     Self::Avx512 => avx512::contains_burst::<W, E>(table, burst, values),
                     Self::Avx2 => avx2::contains_burst::<V, F>(table, burst, values),
                 };
-                return answers.put(0, found, values, len);
+                return answers.put_lanes(0, found, values, len);
             }
             match (self, copied) {
                 (Self::Avx512, true) => avx512::contains_by_copies::<W, E>(table, hashes, answers),
@@ -199,26 +199,25 @@ impl Vectors {
 }
 
 impl<P: Payload> FixedTable<P> {
-    /// Looks up the hashes of a batch, of which there are `len`, by a kernel. Returns the number of
-    /// items that were found, or `None` if the kernel cannot serve this table. Then no hash was
+    /// Looks up the hashes of a batch, of which there are `len`, by the table's kernel. Returns the
+    /// number of items that were found, or `None` if the kernel cannot serve this table. Then no hash was
     /// taken, since the scalar code needs all of them. `VALUES` tells whether the answers have
     /// values.
-    pub(super) fn contains_by_kernel<L: BucketLayout, const VALUES: bool>(
+    pub(super) fn contains_by_kernel<const VALUES: bool>(
         &self,
-        kernel: Kernel,
         len: usize,
         hashes: &mut Hashes<'_>,
         answers: &mut Answers<'_>,
     ) -> Option<usize> {
         let words = self.buckets.as_slice();
-        let vectors = Vectors::of(kernel)?;
+        let vectors = Vectors::of(self.kernel)?;
         let mixer = hashes.mixer();
         let lookup = |hash| {
-            let pair = self.addressing.pair::<L>(mixer.mix(hash));
-            self.get_if::<L, VALUES>(&self.key_probe::<L>(), pair)
+            let mixed = mixer.mix(hash);
+            if VALUES { self.get_mixed(mixed) } else { self.contains_mixed(mixed).then_some(0) }
         };
         let view = View::new(words, self.stripes.as_slice(), mixer, &lookup);
-        let table = FixedView::new::<L>(view, self.addressing.payload().value_bits());
+        let table = FixedView::new(view, &self.slots);
         let copied = are_copied(self.stripes.as_slice().len(), len);
         // SAFETY: the builder has checked that the processor has the features of the kernel.
         Some(unsafe {

@@ -44,7 +44,6 @@ impl<V: Vector> Vector for Two<V> {
         subtract_halves(other);
         multiply_halves(other);
         min_halves(other);
-        max_halves(other);
     }
 
     #[inline(always)]

@@ -80,7 +80,6 @@ pub(super) trait Vector: Copy {
     /// The products of the halves, modulo 2^32.
     fn multiply_halves(self, other: Self) -> Self;
     fn min_halves(self, other: Self) -> Self;
-    fn max_halves(self, other: Self) -> Self;
     fn shift_right_halves(self, bits: u32) -> Self;
     /// Shifts each half to the right by the number of bits in the same half, up to 16, and then to
     /// the left by `left`. What comes in from the right may be anything.

@@ -164,7 +164,7 @@ pub(super) fn contains<'a, V: Vector, T: Lookup<'a, V>>(
             }
         }
         let found = u64::from(found & mask(waiting));
-        count += answers.put(position, found, part_of(T::VALUES, &mut values, 0), waiting);
+        count += answers.put_lanes(position, found, part_of(T::VALUES, &mut values, 0), waiting);
         position += waiting;
         waiting = arrived;
         current = 1 - current;
@@ -214,7 +214,7 @@ pub(super) fn contains_by_copies<'a, V: Vector, T: Lookup<'a, V>>(
                 found |= table.view().look_up_again(open, hashes, values);
             }
             let found = u64::from(found & mask(hashes.len()));
-            count += answers.put(position, found, values, hashes.len());
+            count += answers.put_lanes(position, found, values, hashes.len());
             position += hashes.len();
         }
         if !unchanged {

@@ -61,7 +61,7 @@ impl<P: Payload> GrowingTable<P> {
                 let whole = self.representative::<L>(&item);
                 let guard = self.stripe::<L>(&whole).lock();
                 let undone = self.stripes.clears_locked(&guard) == clears
-                    && self.clear_one::<L>(&guard, &whole, None);
+                    && self.clear_one::<L>(&guard, &whole, (), None);
                 if undone && is_ghost {
                     self.occupancy.count_ghosts(-1);
                 } else if undone {

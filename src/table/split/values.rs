@@ -43,6 +43,6 @@ impl<P: Payload> GrowingTable<P> {
     /// none. Of several slots, it is the one that knows most.
     #[must_use]
     pub fn get<L: GrowingLayout>(&self, item: Item) -> Option<u16> {
-        self.look_up::<L, _>(&item, |words| L::value_in(&self.space, &item, words))
+        self.look_up::<L, _>(&item, |words| L::value_in(&self.space, &item, (), words))
     }
 }

@@ -80,7 +80,10 @@ impl<P: Payload> Space for GrowingSpace<P> {
 }
 
 impl<L: GrowingLayout, P: Payload> Words<GrowingSpace<P>> for L {
-    const LANES: Lanes = L::LANES;
+    #[inline]
+    fn lanes(_space: &GrowingSpace<P>) -> &Lanes {
+        const { &L::LANES }
+    }
 
     #[inline]
     fn item(space: &GrowingSpace<P>, mixed: u64) -> Item {
@@ -96,6 +99,11 @@ impl<L: GrowingLayout, P: Payload> Words<GrowingSpace<P>> for L {
         let prefetched = |mixed| table.fetched::<L>(mixed);
         for_each_prefetched(hashes, Item::NONE, prefetched, operation);
     }
+
+    type Sought = ();
+
+    #[inline]
+    fn sought(_space: &GrowingSpace<P>, _item: &Item) {}
 
     #[inline]
     fn stripe<'a>(space: &GrowingSpace<P>, stripes: &'a Stripes, item: &Item) -> &'a Stripe {
@@ -126,13 +134,13 @@ impl<L: GrowingLayout, P: Payload> Words<GrowingSpace<P>> for L {
     }
 
     #[inline]
-    fn copies_in(space: &GrowingSpace<P>, item: &Item, words: [Seen; 2]) -> usize {
+    fn copies_in(space: &GrowingSpace<P>, item: &Item, (): (), words: [Seen; 2]) -> usize {
         let [first, second] = Self::marks(space, item, words);
         (first.count_ones() + second.count_ones()) as usize
     }
 
     #[inline]
-    fn value_in(space: &GrowingSpace<P>, item: &Item, words: [Seen; 2]) -> Option<u16> {
+    fn value_in(space: &GrowingSpace<P>, item: &Item, (): (), words: [Seen; 2]) -> Option<u16> {
         if space.value_bits() == 0 {
             return space.is_in::<L>(item, words).then_some(0);
         }
@@ -145,6 +153,7 @@ impl<L: GrowingLayout, P: Payload> Words<GrowingSpace<P>> for L {
     fn changed(
         space: &GrowingSpace<P>,
         item: &Item,
+        (): (),
         words: [Seen; 2],
         value: Option<u16>,
     ) -> Option<(Seen, u64)> {
@@ -162,7 +171,7 @@ impl<L: GrowingLayout, P: Payload> Words<GrowingSpace<P>> for L {
     }
 
     #[inline]
-    fn knowledge(word: u64, slot: u32) -> u32 {
+    fn knowledge(_space: &GrowingSpace<P>, word: u64, slot: u32) -> u32 {
         // The bits that the number of the bucket tells, and the length of the slot.
         level(word) + slot.ilog2()
     }
@@ -176,22 +185,27 @@ impl<L: GrowingLayout, P: Payload> Words<GrowingSpace<P>> for L {
     }
 
     #[inline]
-    fn is_emptier(word: u64, other: u64) -> bool {
+    fn is_emptier(_space: &GrowingSpace<P>, word: u64, other: u64) -> bool {
         slots(word) < slots(other)
     }
 
     #[inline]
-    fn with(word: u64, slot: u32) -> Option<u64> {
+    fn with(_space: &GrowingSpace<P>, word: u64, slot: u32) -> Option<u64> {
         L::with(word, slot.into())
     }
 
     #[inline]
-    fn without_all(word: u64, marks: u64) -> u64 {
+    fn without_all(_space: &GrowingSpace<P>, word: u64, marks: u64) -> u64 {
         L::without_all(word, marks)
     }
 
     #[inline]
-    fn with_changed(word: u64, slot: u32, new: Option<u32>) -> Option<u64> {
+    fn with_changed(
+        _space: &GrowingSpace<P>,
+        word: u64,
+        slot: u32,
+        new: Option<u32>,
+    ) -> Option<u64> {
         let lane = L::find(word, slot.into())?;
         Some(match new {
             None => L::without(word, lane),

@@ -47,11 +47,17 @@ use crate::{InsertError, sync::full_fence};
 
 impl<S: Space> Table<S> {
     /// Counts the slots that match an item, with any value. If slots expire, counts visible ones.
+    #[expect(
+        clippy::inline_always,
+        reason = "the item would be stored before the lock is acquired"
+    )]
+    #[inline(always)]
     #[must_use]
     pub fn count<L: Words<S>>(&self, item: S::Item) -> usize {
+        let sought = L::sought(&self.space, &item);
         let guard = self.stripe::<L>(&item).lock();
         if !Self::SWEEPS {
-            return self.count_locked::<L>(&guard, &item);
+            return self.count_locked::<L>(&guard, &item, sought);
         }
         loop {
             let now = self.clock.now();
@@ -66,14 +72,16 @@ impl<S: Space> Table<S> {
 
     /// Counts the slots that match an item and have not expired, under its lock, so that no move is
     /// half done.
+    #[inline]
     pub(in crate::table) fn count_locked<L: Words<S>>(
         &self,
         _guard: &StripeGuard,
         item: &S::Item,
+        sought: L::Sought,
     ) -> usize {
         let words = self.space.load_both(item);
         let now = self.clock.now();
-        L::copies_in(&self.space, item, self.all_unexpired::<L>(now, words))
+        L::copies_in(&self.space, item, sought, self.all_unexpired::<L>(now, words))
     }
 
     /// As [`insert`](Self::insert), unless there are `limit` copies.
@@ -99,9 +107,10 @@ impl<S: Space> Table<S> {
         // Of the inserts that add copies, one executes this fence last. It sees every copy that
         // another thread added before the last fence of that thread.
         full_fence();
+        let sought = L::sought(&self.space, &item);
         loop {
             let (words, reading) = self.read::<L>(&item);
-            if L::copies_in(&self.space, &item, words) >= limit {
+            if L::copies_in(&self.space, &item, sought, words) >= limit {
                 return self.count::<L>(item) >= limit;
             }
             if reading.is_valid() {

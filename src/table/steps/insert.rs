@@ -74,9 +74,10 @@ impl<S: Space> Table<S> {
         age: u64,
     ) -> Result<Result<u64, u16>, InsertError> {
         let (mut made_room, mut attempts) = (Ok(()), Attempts::default());
+        let sought = L::sought(&self.space, item);
         loop {
             let guard = self.stripe::<L>(item).lock();
-            match self.add_if_absent::<L>(&guard, item, age) {
+            match self.add_if_absent::<L>(&guard, item, sought, age) {
                 Addition::Found(value) => return Ok(Err(value)),
                 Addition::Added(now) => {
                     // No stripe is held while a table grows.
@@ -106,13 +107,14 @@ impl<S: Space> Table<S> {
         &self,
         _guard: &StripeGuard,
         item: &S::Item,
+        sought: L::Sought,
         age: u64,
     ) -> Addition {
         loop {
             let now = self.clock.now();
             // Only sweeps clear a slot of this item meanwhile, so one load of each word is enough.
             let words = self.space.load_both_to_change(item);
-            let found = self.found_in::<L>(now, item, words);
+            let found = self.found_in::<L>(now, item, sought, words);
             if let Some(value) = found {
                 return Addition::Found(value);
             }
@@ -133,11 +135,17 @@ impl<S: Space> Table<S> {
     /// Returns the value of a slot that matches an item, with any value, or `None` if there is
     /// none. If slots expire, only visible ones count.
     #[inline]
-    fn found_in<L: Words<S>>(&self, now: u64, item: &S::Item, words: [Seen; 2]) -> Option<u16> {
+    fn found_in<L: Words<S>>(
+        &self,
+        now: u64,
+        item: &S::Item,
+        sought: L::Sought,
+        words: [Seen; 2],
+    ) -> Option<u16> {
         if Self::SWEEPS {
             (self.visible_in::<L>(now, item, words) != [0; 2]).then_some(0)
         } else {
-            L::value_in(&self.space, item, words)
+            L::value_in(&self.space, item, sought, words)
         }
     }
 
@@ -158,7 +166,8 @@ impl<S: Space> Table<S> {
     ) -> [u64; 2] {
         let marks = L::marks(&self.space, item, words);
         let visible = |place: usize| {
-            marks[place] & self.clock.visible(L::LANES, now, S::slots(words[place].word))
+            marks[place]
+                & self.clock.visible(*L::lanes(&self.space), now, S::slots(words[place].word))
         };
         [visible(0), visible(1)]
     }
@@ -212,7 +221,7 @@ impl<S: Space> Table<S> {
         let expired = words.map(|seen| now.map_or(0, |now| self.expired::<L>(now, seen.word)));
         let room = |place: usize| match now {
             None => words[place].word,
-            Some(_) => L::without_all(words[place].word, expired[place]),
+            Some(_) => L::without_all(&self.space, words[place].word, expired[place]),
         };
         let [first, second] = [room(0), room(1)];
         // No branches: the words may still be on their way from memory. A misprediction would be
@@ -220,7 +229,7 @@ impl<S: Space> Table<S> {
         // operations. (The bucket is found by its number for the same reason: if references to both
         // were kept, the compiler would make the choice between them a branch, and an insert in
         // cache would take 1.5 times as long.)
-        let is_second = L::is_emptier(second, first);
+        let is_second = L::is_emptier(&self.space, second, first);
         let word = select_unpredictable(is_second, words[1].word, words[0].word);
         let room = match now {
             None => word,
@@ -228,7 +237,7 @@ impl<S: Space> Table<S> {
         };
         let bucket = select_unpredictable(is_second, words[1].bucket, words[0].bucket);
         let slot = L::slot_of(&self.space, item, is_second, room);
-        let new = L::with(room, slot)?;
+        let new = L::with(&self.space, room, slot)?;
         // Release: pairs with the Acquire of whoever loads the word, so that a hit happens after
         // the insert, and a lookup that sees a slot swept sees the generation in which it expired.
         // Relaxed on failure: the word is loaded again.
@@ -246,13 +255,17 @@ impl<S: Space> Table<S> {
     /// Marks the slots of a word that had expired in the generation `now`.
     #[inline]
     pub(in crate::table) fn expired<L: Words<S>>(&self, now: u64, word: u64) -> u64 {
-        self.clock.expired(L::LANES, now, S::slots(word))
+        self.clock.expired(*L::lanes(&self.space), now, S::slots(word))
     }
 
     /// A word without the slots that had expired in the generation `now`.
     #[inline]
     pub(in crate::table) fn unexpired<L: Words<S>>(&self, now: u64, word: u64) -> u64 {
-        if Self::SWEEPS { L::without_all(word, self.expired::<L>(now, word)) } else { word }
+        if Self::SWEEPS {
+            L::without_all(&self.space, word, self.expired::<L>(now, word))
+        } else {
+            word
+        }
     }
 
     /// Words without the slots that had expired in the generation `now`.
@@ -269,7 +282,7 @@ impl<S: Space> Table<S> {
     #[inline]
     pub(in crate::table) fn count_swept<L: Words<S>>(&self, word: u64, marks: u64) {
         if Self::SWEEPS && marks != 0 {
-            self.clock.count_swept(L::LANES, S::slots(word), marks);
+            self.clock.count_swept(*L::lanes(&self.space), S::slots(word), marks);
             self.space.count(-i64::from(marks.count_ones()));
         }
     }

@@ -12,7 +12,7 @@ pub use merge::{MergeRefusal, Merged};
 pub use values::{Candidates, Valued};
 
 use super::{
-    Attempts, Clock, KeyProbe, Payload, Seen, Space, Stripe, StripeGuard, Table, Words,
-    space::marked, stripes::Version,
+    Attempts, Clock, Payload, Seen, Space, Stripe, StripeGuard, Table, Words, space::marked,
+    stripes::Version,
 };
 use remove::Gone;

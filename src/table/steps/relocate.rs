@@ -67,8 +67,10 @@ impl<S: Space> Table<S> {
                 return false;
             };
             let expired = self.expired::<L>(now, word);
-            let room = if Self::SWEEPS { L::without_all(word, expired) } else { word };
-            let Some(new) = L::with(room, slot).filter(|_| bucket != from) else { return false };
+            let room = if Self::SWEEPS { L::without_all(&self.space, word, expired) } else { word };
+            let Some(new) = L::with(&self.space, room, slot).filter(|_| bucket != from) else {
+                return false;
+            };
             // Release: pairs with the Acquire of whoever loads the word, as in `try_add`.
             if self.space.bucket(bucket).compare_exchange(word, new, Release, Relaxed).is_ok() {
                 self.count_swept::<L>(word, expired);

@@ -15,14 +15,19 @@ pub enum Gone {
 impl<S: Space> Table<S> {
     /// Removes one copy of an item: of the slots that match it and have its value, one that knows
     /// most. Returns whether there was one.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "the item would be stored before the lock is acquired"
+    )]
+    #[inline(always)]
     #[must_use]
     pub fn remove<L: Words<S>>(&self, item: S::Item) -> bool {
         // The caller has prefetched the words. They may still be on their way while the lock is
         // held: waiting for them first would make a removal take a tenth longer, and there are so
         // many stripes that hardly any other thread wants this one.
+        let sought = L::sought(&self.space, &item);
         let guard = self.stripe::<L>(&item).lock();
-        let removed = self.clear_one::<L>(&guard, &item, None);
+        let removed = self.clear_one::<L>(&guard, &item, sought, None);
         drop(guard);
         if removed {
             self.space.count(-1);
@@ -32,10 +37,13 @@ impl<S: Space> Table<S> {
 
     /// Replaces the value of one copy of an item that has the item's value, one that knows most.
     /// Returns whether there was one.
+    #[expect(clippy::inline_always, reason = "as above")]
+    #[inline(always)]
     #[must_use]
     pub fn replace<L: Words<S>>(&self, item: S::Item, new: u16) -> bool {
+        let sought = L::sought(&self.space, &item);
         let guard = self.stripe::<L>(&item).lock();
-        self.clear_one::<L>(&guard, &item, Some(new))
+        self.clear_one::<L>(&guard, &item, sought, Some(new))
     }
 
     /// Clears one slot that matches an item and has its value, or stores another value in it, under
@@ -49,12 +57,13 @@ impl<S: Space> Table<S> {
         &self,
         guard: &StripeGuard,
         item: &S::Item,
+        sought: L::Sought,
         value: Option<u16>,
     ) -> bool {
         let words = self.space.load_both_to_change(item);
-        let Some(found) = L::changed(&self.space, item, words, value) else { return false };
+        let Some(found) = L::changed(&self.space, item, sought, words, value) else { return false };
         guard.bump();
-        self.try_change(found) || self.clear_again::<L>(guard, item, value)
+        self.try_change(found) || self.clear_again::<L>(guard, item, sought, value)
     }
 
     /// The rest of `clear_one`, if another thread has changed the word meanwhile.
@@ -63,12 +72,13 @@ impl<S: Space> Table<S> {
         &self,
         _guard: &StripeGuard,
         item: &S::Item,
+        sought: L::Sought,
         value: Option<u16>,
     ) -> bool {
         loop {
             // Both locations are found again, since the bucket may have been split.
             let words = self.space.load_both_to_change(item);
-            let found = L::changed(&self.space, item, words, value);
+            let found = L::changed(&self.space, item, sought, words, value);
             if self.try_change(found.expect("only the holder of its stripe clears a slot")) {
                 return true;
             }
@@ -103,7 +113,7 @@ impl<S: Space> Table<S> {
         let level = S::level(word);
         // A slot has a meaning at one level only.
         while S::level(word) == level {
-            let Some(changed) = L::with_changed(word, slot, new) else {
+            let Some(changed) = L::with_changed(&self.space, word, slot, new) else {
                 assert!(Self::SWEEPS, "only the holder of its stripe clears a slot");
                 return Err(Gone::Swept);
             };

@@ -74,8 +74,7 @@
 //! argument for limits holds for keys. `get_or_insert` decides under the lock, as `insert_unique`
 //! does. If it compared the values too, two calls with different values would both add the item.
 
-use super::{KeyProbe, Payload, Space, Table, Words, marked};
-use crate::{bucket::BucketLayout, table::FixedTable};
+use super::{Payload, Space, Table, Words, marked};
 
 /// The payload of tables with values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,29 +92,6 @@ impl Valued {
 
 impl Payload for Valued {
     type Clock = ();
-    type Probe = KeyProbe;
-    type Answer = Option<u16>;
-
-    fn probe<L: BucketLayout>(&self) -> KeyProbe {
-        KeyProbe::new::<L>(self.value_bits)
-    }
-
-    #[inline]
-    fn key_shift<L: BucketLayout>(probe: &KeyProbe) -> u32 {
-        probe.key_shift()
-    }
-
-    #[expect(clippy::inline_always, reason = "so that it gets the features of its caller")]
-    #[inline(always)]
-    unsafe fn look_up<L: BucketLayout>(
-        table: &FixedTable<Self>,
-        probe: &KeyProbe,
-        key: u32,
-        buckets: [u32; 2],
-    ) -> Option<u16> {
-        // SAFETY: the caller promises it.
-        unsafe { table.get_key::<L>(probe, key, buckets) }
-    }
 
     fn clock(&self, _stripes: usize, _grows: Option<u64>) -> Option<()> {
         Some(())
@@ -162,7 +138,8 @@ impl<S: Space> Table<S> {
             // Even if there are matches: another value may have moved from one word to the other.
             if reading.is_valid() {
                 let (mut candidates, mask) = (Candidates::default(), self.payload().value_mask());
-                for copy in marked::<L, S>(words, L::marks(&self.space, &item, words)) {
+                for copy in marked::<L, S>(&self.space, words, L::marks(&self.space, &item, words))
+                {
                     candidates.push((copy.slot & mask) as u16);
                 }
                 return candidates;
@@ -174,6 +151,8 @@ impl<S: Space> Table<S> {
     /// Returns whether a slot that matches the item has its value.
     #[must_use]
     pub fn contains_value<L: Words<S>>(&self, item: S::Item) -> bool {
-        self.look_up::<L, _>(&item, |words| L::changed(&self.space, &item, words, None)).is_some()
+        let sought = L::sought(&self.space, &item);
+        let find = |words| L::changed(&self.space, &item, sought, words, None);
+        self.look_up::<L, _>(&item, find).is_some()
     }
 }

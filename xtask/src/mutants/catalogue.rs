@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `both` | two mutants, one in tables of a fixed size, one in those that grow: they share the code |
 //! | `fixed`, `growing` | only in these tables, though they share the code |
-//! | `plain` | only models with plain words can notice it |
+//! | `plain`, `semi-sorted` | only models with these words can notice it |
 //! | `may-hang` | a model that runs out of time has noticed it |
 //!
 //! The code of a change is Rust; `$` in it stands for the original code. A statement's *value* is
@@ -32,7 +32,10 @@ use std::{collections::BTreeMap, fs, path::Path};
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::library::{Mutant, is_only_plain};
+use super::{
+    copy::Build,
+    library::{Mutant, words_of},
+};
 
 /// The catalogue, from the root of the repository.
 const PATH: &str = "loom-tests/mutants.txt";
@@ -144,7 +147,7 @@ fn mutants(entry: &str, file: &str) -> Result<Vec<Mutant>> {
         change: None,
         tables: Tables::All,
         may_hang: false,
-        only_plain: is_only_plain(file),
+        only: words_of(file),
         reasons,
     };
     let mut is_in_both = false;
@@ -153,7 +156,8 @@ fn mutants(entry: &str, file: &str) -> Result<Vec<Mutant>> {
             "both" => is_in_both = true,
             "fixed" => mutant.tables = Tables::Fixed,
             "growing" => mutant.tables = Tables::Growing,
-            "plain" => mutant.only_plain = true,
+            "plain" => mutant.only = Some(Build::Plain),
+            "semi-sorted" => mutant.only = Some(Build::SemiSorted),
             "may-hang" => mutant.may_hang = true,
             other => bail!("there is no flag `{other}`"),
         }
@@ -175,8 +179,10 @@ fn mutants(entry: &str, file: &str) -> Result<Vec<Mutant>> {
         mutants = twins.map(|(mutant, tables)| Mutant { tables, ..mutant.clone() }).collect();
     }
     for mutant in &mut mutants {
-        // Words with levels are plain words.
-        mutant.only_plain |= mutant.tables == Tables::Growing;
+        if mutant.tables == Tables::Growing {
+            // Words with levels are plain words.
+            mutant.only = Some(Build::Plain);
+        }
     }
     Ok(mutants)
 }
@@ -219,7 +225,8 @@ mod tests {
         let [fixed, growing] = &place.mutants[..] else { panic!("{place:?}") };
         assert_eq!([&*fixed.name, &*growing.name, &*growing.what], ["a", "a, growing", "no b"]);
         assert!(matches!(&fixed.change, Some(Change::If(code)) if code == "c d"));
-        assert!(fixed.may_hang && !fixed.only_plain && growing.only_plain);
+        let plain = Some(Build::Plain);
+        assert!(fixed.may_hang && [fixed.only, growing.only] == [None, plain]);
         assert_eq!(fixed.reasons, [Some("e".to_owned()), None]);
         let named: Vec<_> = other.mutants.iter().map(|it| (&*it.name, &*it.what)).collect();
         let [first, second] = ["for c, no b", "for c, *"];
@@ -227,7 +234,7 @@ mod tests {
             named,
             [("c-a", first), ("c-a, growing", first), ("c-b", second), ("c-b, growing", second)]
         );
-        assert!(other.mutants.iter().all(|mutant| mutant.only_plain));
+        assert!(other.mutants.iter().all(|mutant| mutant.only == plain));
         for wrong in ["a: b | delete", "@ f: x\na | delete", "@ f: x\na: b | erase", "@ f"] {
             assert!(parse(&format!("src/a.rs\n{wrong}")).is_err(), "{wrong}");
         }

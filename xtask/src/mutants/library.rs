@@ -17,19 +17,18 @@ use crate::source::{self, Source};
 
 /// Files, or folders, with steps that only tables with values have, or tables that grow.
 /// Semi-sorted words occur in neither.
-const ONLY_PLAIN: [&str; 7] = [
+const ONLY_PLAIN: [&str; 6] = [
     "src/bucket/leveled.rs",
     "src/filter/expiring/",
     "src/filter/map/",
     "src/table/expiry/",
-    "src/table/fixed/values.rs",
     "src/table/split/",
     "src/table/steps/values.rs",
 ];
 
-/// Whether only models with plain words can notice a mutant in a file.
-pub(super) fn is_only_plain(file: &str) -> bool {
-    ONLY_PLAIN.iter().any(|only| file.starts_with(only))
+/// The words whose models alone can notice a mutant in a file.
+pub(super) fn words_of(file: &str) -> Option<Build> {
+    ONLY_PLAIN.iter().any(|only| file.starts_with(only)).then_some(Build::Plain)
 }
 
 /// The library with a fault.
@@ -47,8 +46,8 @@ pub(crate) struct Mutant {
     pub(super) tables: Tables,
     /// Whether a model that runs out of time counts as having noticed it.
     pub(super) may_hang: bool,
-    /// Whether only models with plain words can notice it.
-    pub(super) only_plain: bool,
+    /// The words whose models alone can notice it.
+    pub(super) only: Option<Build>,
     /// Why it may survive, by the layout of the models.
     pub(super) reasons: [Option<String>; 2],
 }
@@ -61,7 +60,11 @@ impl Mutant {
 
     /// The builds whose models must notice it.
     pub(crate) fn builds(&self) -> &'static [Build] {
-        if self.only_plain { &Build::ALL[..1] } else { &Build::ALL }
+        match self.only {
+            None => &Build::ALL,
+            Some(Build::Plain) => &[Build::Plain],
+            Some(Build::SemiSorted) => &[Build::SemiSorted],
+        }
     }
 
     /// Why it may survive the models of a build.
@@ -149,7 +152,7 @@ fn ordering_mutant(path: &str, site: &Site, weaker: &str, earlier: &[Mutant]) ->
         change: None,
         tables: Tables::All,
         may_hang: false,
-        only_plain: is_only_plain(path),
+        only: words_of(path),
         reasons: [(); 2].map(|()| site.explanation(weaker)),
     }
 }

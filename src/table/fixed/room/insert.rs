@@ -1,7 +1,7 @@
 //! Inserts that find both buckets full: a search for room, and the moves that make it.
 
-use super::{FixedTable, Near, Pair, Payload, Plan, Progress, Search};
-use crate::{InsertError, bucket::BucketLayout, table::stats::RelocationCount};
+use super::{FixedTable, FixedWords, Near, Pair, Payload, Plan, Progress, Search};
+use crate::{InsertError, table::stats::RelocationCount};
 
 /// The state of an insert that searches for room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,30 +20,27 @@ impl<P: Payload> FixedTable<P> {
     /// The rest of `insert`, once both buckets were full.
     #[cold]
     #[inline(never)]
-    pub(crate) fn insert_by_relocating<L: BucketLayout>(
-        &self,
-        pair: Pair,
-    ) -> Result<(), InsertError> {
-        self.insert_alone::<L>(pair, &RelocationCount::zero())
+    pub(crate) fn insert_by_relocating(&self, pair: Pair) -> Result<(), InsertError> {
+        self.insert_alone(pair, &RelocationCount::zero())
     }
 
     /// Completes one insert whose buckets were full, and which has made this many relocations.
     #[inline(never)]
-    pub(super) fn insert_alone<L: BucketLayout>(
+    pub(super) fn insert_alone(
         &self,
         pair: Pair,
         relocations: &RelocationCount,
     ) -> Result<(), InsertError> {
-        let near = self.starts_near() && self.insert_by::<L, Near>(pair, relocations)?;
-        if near || self.insert_by::<L, Search>(pair, relocations)? {
+        let near = self.starts_near() && self.insert_by::<Near>(pair, relocations)?;
+        if near || self.insert_by::<Search>(pair, relocations)? {
             return Ok(());
         }
-        self.add_at_last::<L>(pair, relocations)
+        self.add_at_last(pair, relocations)
     }
 
     /// As [`insert_alone`](Self::insert_alone), by searches of one form. Returns `false` if one of
     /// them found no empty slot.
-    fn insert_by<L: BucketLayout, S: Plan<P>>(
+    fn insert_by<S: Plan<P>>(
         &self,
         pair: Pair,
         relocations: &RelocationCount,
@@ -51,13 +48,13 @@ impl<P: Payload> FixedTable<P> {
         let mut search = S::default();
         let distance = self.lone_prefetch_distance();
         loop {
-            if self.add_swept::<L>(&pair) {
+            if self.add_swept::<FixedWords>(&pair) {
                 self.counters.insert_relocated(relocations);
                 return Ok(true);
             }
-            self.start_search::<L, _>(pair, &mut search)?;
+            self.start_search(pair, &mut search)?;
             loop {
-                match self.step_search::<L, _>(pair, &mut search, relocations, distance) {
+                match self.step_search(pair, &mut search, relocations, distance) {
                     SearchStep::Prefetched => {}
                     SearchStep::Stale => break,
                     SearchStep::Exhausted => return Ok(false),
@@ -71,12 +68,12 @@ impl<P: Payload> FixedTable<P> {
     ///
     /// # Errors
     /// `TooManyCopies` if they hold only copies of its fingerprint.
-    pub(super) fn start_search<L: BucketLayout, S: Plan<P>>(
+    pub(super) fn start_search<S: Plan<P>>(
         &self,
         pair: Pair,
         search: &mut S,
     ) -> Result<(), InsertError> {
-        if self.holds_only_copies::<L>(pair) {
+        if self.holds_only_copies(pair) {
             return Err(InsertError::TooManyCopies);
         }
         search.start(&self.addressing, pair.buckets);
@@ -86,20 +83,21 @@ impl<P: Payload> FixedTable<P> {
     /// Advances the search of an insert by one step, and completes the insert if the search has
     /// found room.
     #[inline]
-    pub(super) fn step_search<L: BucketLayout, S: Plan<P>>(
+    pub(super) fn step_search<S: Plan<P>>(
         &self,
         pair: Pair,
         search: &mut S,
         relocations: &RelocationCount,
         prefetch_distance: usize,
     ) -> SearchStep {
-        match self.search_on::<L, _>(search, prefetch_distance) {
+        match self.search_on(search, prefetch_distance) {
             Progress::Prefetched => return SearchStep::Prefetched,
             Progress::Exhausted => return SearchStep::Exhausted,
             Progress::Room => {}
         }
-        let stored = self.follow_path::<L, _>(pair, Some(pair.fingerprint), search, relocations);
-        if !stored && !self.add::<L>(&pair) && !self.add_swept::<L>(&pair) {
+        let slot = self.slots.slot(pair.fingerprint.get(), pair.value);
+        let stored = self.follow_path(pair, Some(slot), search, relocations);
+        if !stored && !self.add::<FixedWords>(&pair) && !self.add_swept::<FixedWords>(&pair) {
             return SearchStep::Stale;
         }
         self.counters.insert_relocated(relocations);
@@ -109,17 +107,13 @@ impl<P: Payload> FixedTable<P> {
     /// The last attempt of an insert whose search found no empty slot. Since its buckets were read,
     /// a slot may have become empty, or more copies of its fingerprint may have been added.
     #[cold]
-    fn add_at_last<L: BucketLayout>(
-        &self,
-        pair: Pair,
-        relocations: &RelocationCount,
-    ) -> Result<(), InsertError> {
+    fn add_at_last(&self, pair: Pair, relocations: &RelocationCount) -> Result<(), InsertError> {
         self.counters.search_failed();
-        if self.add::<L>(&pair) || self.add_swept::<L>(&pair) {
+        if self.add::<FixedWords>(&pair) || self.add_swept::<FixedWords>(&pair) {
             self.counters.insert_relocated(relocations);
             return Ok(());
         }
-        let only_copies = self.holds_only_copies::<L>(pair);
+        let only_copies = self.holds_only_copies(pair);
         Err(if only_copies { InsertError::TooManyCopies } else { InsertError::Full })
     }
 }

@@ -10,13 +10,8 @@ use self::{
     search::{Plan, Progress, Search},
 };
 pub use self::{pending::PendingInserts, search::Move};
-use super::{Addressing, Clock, FixedTable, Pair, Payload};
-use crate::{
-    InsertError,
-    bucket::{BucketLayout, Fingerprint},
-    sync::Relaxed,
-    table::stats::RelocationCount,
-};
+use super::{Addressing, Clock, FixedTable, FixedWords, Pair, Payload, Slots};
+use crate::{InsertError, sync::Relaxed, table::stats::RelocationCount};
 
 impl<P: Payload> FixedTable<P> {
     /// Searches for an empty slot and moves fingerprints so that one of the pair's buckets may have
@@ -24,13 +19,13 @@ impl<P: Payload> FixedTable<P> {
     ///
     /// # Errors
     /// `Full` if no empty slot was found.
-    pub(crate) fn make_room<L: BucketLayout>(
+    pub(crate) fn make_room(
         &self,
         pair: Pair,
         relocations: &RelocationCount,
     ) -> Result<(), InsertError> {
-        let near = self.starts_near() && self.make_room_by::<L, Near>(pair, relocations);
-        if near || self.make_room_by::<L, Search>(pair, relocations) {
+        let near = self.starts_near() && self.make_room_by::<Near>(pair, relocations);
+        if near || self.make_room_by::<Search>(pair, relocations) {
             return Ok(());
         }
         self.counters.search_failed();
@@ -45,21 +40,17 @@ impl<P: Payload> FixedTable<P> {
     }
 
     /// As [`make_room`](Self::make_room), by one search. Returns `false` if it found no empty slot.
-    fn make_room_by<L: BucketLayout, S: Plan<P>>(
-        &self,
-        pair: Pair,
-        relocations: &RelocationCount,
-    ) -> bool {
+    fn make_room_by<S: Plan<P>>(&self, pair: Pair, relocations: &RelocationCount) -> bool {
         let mut search = S::default();
         search.start(&self.addressing, pair.buckets);
         let distance = self.lone_prefetch_distance();
         loop {
-            match self.search_on::<L, _>(&mut search, distance) {
+            match self.search_on(&mut search, distance) {
                 Progress::Prefetched => {}
                 Progress::Exhausted => return false,
                 Progress::Room => {
                     // The caller looks again, so it does not matter whether all moves were made.
-                    let _ = self.follow_path::<L, _>(pair, None, &search, relocations);
+                    let _ = self.follow_path(pair, None, &search, relocations);
                     return true;
                 }
             }
@@ -68,14 +59,10 @@ impl<P: Payload> FixedTable<P> {
 
     /// Advances a search for room by one step.
     #[inline]
-    fn search_on<L: BucketLayout, S: Plan<P>>(
-        &self,
-        search: &mut S,
-        prefetch_distance: usize,
-    ) -> Progress {
-        let progress = search.advance::<L>(self, prefetch_distance);
+    fn search_on<S: Plan<P>>(&self, search: &mut S, prefetch_distance: usize) -> Progress {
+        let progress = search.advance(self, prefetch_distance);
         if progress == Progress::Room {
-            self.counters.found_path(search.moves::<L>());
+            self.counters.found_path(search.moves(&self.slots));
         }
         progress
     }
@@ -83,28 +70,28 @@ impl<P: Payload> FixedTable<P> {
     /// Reads a bucket for a search. In the generation `now`, a slot that has expired counts as
     /// empty, because the moves will sweep it.
     #[inline]
-    fn planned<L: BucketLayout>(&self, now: u64, bucket: u32) -> u64 {
+    fn planned(&self, now: u64, bucket: u32) -> u64 {
         // Relaxed: this is a plan, and every move validates its own step of it. `Exhausted` is not
         // validated: the search misses a slot that is emptied after its bucket was read, and a slot
         // that only the second copy of a half-done move occupies.
         let word = self.buckets.bucket(bucket).load_to_change(Relaxed);
-        self.unexpired::<L>(now, word)
+        self.unexpired::<FixedWords>(now, word)
     }
 
     /// Makes the moves of an eviction path as far as they are still valid. Returns `true` if one of
     /// them left one of the pair's buckets and stored `incoming` there.
-    fn follow_path<L: BucketLayout, S: Plan<P>>(
+    fn follow_path<S: Plan<P>>(
         &self,
         pair: Pair,
-        incoming: Option<Fingerprint>,
+        incoming: Option<u32>,
         search: &S,
         relocations: &RelocationCount,
     ) -> bool {
-        for step in search.moves::<L>() {
-            let alternate = self.addressing.alt_bucket(step.fingerprint, step.from);
+        for step in search.moves(&self.slots) {
+            let alternate = self.addressing.alt_bucket(self.fingerprint_of(step.slot), step.from);
             debug_assert_eq!(step.to, alternate, "a path leads from bucket to alternate bucket");
             let incoming = incoming.filter(|_| pair.buckets.contains(&step.from));
-            if !self.relocate::<L>(step, incoming) {
+            if !self.relocate::<FixedWords>(step, incoming) {
                 return false;
             }
             relocations.increment();

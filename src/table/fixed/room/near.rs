@@ -10,8 +10,8 @@ use core::iter::from_fn;
 
 use arrayvec::ArrayVec;
 
-use super::{Addressing, Clock, FixedTable, Move, Payload, Progress, search::Plan};
-use crate::bucket::BucketLayout;
+use super::{Addressing, Clock, FixedTable, Move, Payload, Progress, Slots, search::Plan};
+use crate::bucket::Fingerprint;
 
 /// Largest number of visited buckets. All interleaved searches together take 32 KB of the stack.
 const MAX_VISITED: usize = if cfg!(loom) { 2 + 4 * 8 } else { 160 };
@@ -32,7 +32,7 @@ pub(super) struct Near {
 }
 
 impl<P: Payload> Plan<P> for Near {
-    fn start(&mut self, _addressing: &Addressing<P>, roots: [u32; 2]) {
+    fn start(&mut self, _addressing: &Addressing, roots: [u32; 2]) {
         self.buckets.clear();
         self.words.clear();
         self.expanded = 0;
@@ -40,43 +40,43 @@ impl<P: Payload> Plan<P> for Near {
     }
 
     #[inline]
-    fn advance<L: BucketLayout>(
-        &mut self,
-        table: &FixedTable<P>,
-        prefetch_distance: usize,
-    ) -> Progress {
-        let now = table.clock.now();
+    fn advance(&mut self, table: &FixedTable<P>, prefetch_distance: usize) -> Progress {
+        let (now, slots) = (table.clock.now(), &table.slots);
         for &bucket in &self.buckets[self.words.len()..] {
-            let word = table.planned::<L>(now, bucket);
+            let word = table.planned(now, bucket);
             self.words.push(word);
-            if !L::is_full(word) {
+            if !slots.is_full(word) {
                 return Progress::Room;
             }
         }
         let read = self.words.len();
-        let until = (read + prefetch_distance).min(MAX_VISITED + 1 - L::SLOTS as usize);
+        let until = (read + prefetch_distance).min(MAX_VISITED + 1 - slots.count() as usize);
         while self.buckets.len() < until && self.expanded < read.min(REACH) {
             let bucket = self.buckets[self.expanded];
-            for fingerprint in L::fingerprints(self.words[self.expanded]) {
-                let alternate = table.addressing.alt_bucket(fingerprint, bucket);
+            slots.for_each_key(self.words[self.expanded], |key| {
+                let alternate = table.addressing.alt_bucket(Fingerprint::new(key), bucket);
                 table.buckets.prefetch(alternate);
                 self.buckets.push(alternate);
-            }
+            });
             self.expanded += 1;
-            debug_assert_eq!(self.buckets.len(), 2 + self.expanded * L::SLOTS as usize, "full");
+            debug_assert_eq!(
+                self.buckets.len(),
+                2 + self.expanded * slots.count() as usize,
+                "full"
+            );
         }
         if self.buckets.len() > read { Progress::Prefetched } else { Progress::Exhausted }
     }
 
-    fn moves<L: BucketLayout>(&self) -> impl Iterator<Item = Move> {
+    fn moves(&self, slots: &Slots) -> impl Iterator<Item = Move> {
         // The last bucket that was read is the one with an empty slot.
         let mut place = self.words.len() - 1;
         from_fn(move || {
-            let (slots, to) = (L::SLOTS as usize, self.buckets[place]);
+            let (count, to) = (slots.count() as usize, self.buckets[place]);
             let child = place.checked_sub(2)?;
-            place = child / slots;
-            let fingerprint = L::fingerprints(self.words[place]).nth(child % slots)?;
-            Some(Move { fingerprint, from: self.buckets[place], to })
+            place = child / count;
+            let slot = slots.slot_at(self.words[place], (child % count) as u32);
+            Some(Move { slot, from: self.buckets[place], to })
         })
     }
 }

@@ -6,8 +6,8 @@
 
 use arrayvec::ArrayVec;
 
-use super::{FixedTable, Near, Pair, Payload, insert::SearchStep};
-use crate::{InsertError, bucket::BucketLayout, table::stats::RelocationCount};
+use super::{FixedTable, FixedWords, Near, Pair, Payload, insert::SearchStep};
+use crate::{InsertError, table::stats::RelocationCount};
 
 /// Number of interleaved searches. 12 are equally good; 8, and 24 or more, are worse. Two under
 /// loom and shuttle, so that small batches exceed it.
@@ -49,24 +49,24 @@ impl PendingInserts {
     /// Adds the item at this position of a batch, or a pending insert if both buckets are full.
     /// Calls `done` for each insert that is completed by now.
     #[inline]
-    pub fn insert<L: BucketLayout>(
+    pub fn insert(
         &mut self,
         table: &FixedTable<impl Payload>,
         position: usize,
         pair: Pair,
         done: &mut impl FnMut(usize, Result<(), InsertError>),
     ) {
-        if table.add::<L>(&pair) || table.add_swept::<L>(&pair) {
+        if table.add::<FixedWords>(&pair) || table.add_swept::<FixedWords>(&pair) {
             done(position, Ok(()));
         } else {
-            self.push::<L>(table, position, pair, done);
+            self.push(table, position, pair, done);
         }
     }
 
     /// Adds an insert whose buckets were both full. Calls `done` for each insert that is completed
     /// by now, which may include the new one.
     #[inline(never)]
-    fn push<L: BucketLayout>(
+    fn push(
         &mut self,
         table: &FixedTable<impl Payload>,
         position: usize,
@@ -75,10 +75,10 @@ impl PendingInserts {
     ) {
         // In a cache there are hardly any waits.
         if table.starts_near() {
-            return done(position, table.insert_by_relocating::<L>(pair));
+            return done(position, table.insert_by_relocating(pair));
         }
         while self.pending == INTERLEAVED {
-            self.step_all::<L>(table, done);
+            self.step_all(table, done);
         }
         if self.pending == self.inserts.len() {
             self.inserts.push(Insert {
@@ -89,44 +89,44 @@ impl PendingInserts {
             });
         }
         let insert = &mut self.inserts[usize::from(self.order[self.pending])];
-        match table.start_search::<L, _>(pair, &mut insert.search) {
+        match table.start_search(pair, &mut insert.search) {
             Ok(()) => {
                 (insert.position, insert.pair) = (position, pair);
                 insert.relocations = RelocationCount::zero();
                 self.pending += 1;
                 // The lines of both buckets have arrived.
-                self.step::<L>(table, self.pending - 1, done);
+                self.step(table, self.pending - 1, done);
             }
             Err(error) => done(position, Err(error)),
         }
     }
 
     /// Completes all pending inserts.
-    pub fn finish<L: BucketLayout>(
+    pub fn finish(
         &mut self,
         table: &FixedTable<impl Payload>,
         done: &mut impl FnMut(usize, Result<(), InsertError>),
     ) {
         while self.pending > 0 {
-            self.step_all::<L>(table, done);
+            self.step_all(table, done);
         }
     }
 
     /// Advances each pending insert by one step.
-    fn step_all<L: BucketLayout>(
+    fn step_all(
         &mut self,
         table: &FixedTable<impl Payload>,
         done: &mut impl FnMut(usize, Result<(), InsertError>),
     ) {
         let mut turn = 0;
         while turn < self.pending {
-            turn += usize::from(!self.step::<L>(table, turn, done));
+            turn += usize::from(!self.step(table, turn, done));
         }
     }
 
     /// Advances a pending insert by one step. Returns whether it is completed: then the last one
     /// has taken its turn.
-    fn step<L: BucketLayout>(
+    fn step(
         &mut self,
         table: &FixedTable<impl Payload>,
         turn: usize,
@@ -134,14 +134,11 @@ impl PendingInserts {
     ) -> bool {
         let place = usize::from(self.order[turn]);
         let Insert { position, pair, search, relocations } = &mut self.inserts[place];
-        let outcome = match table.step_search::<L, _>(*pair, search, relocations, PREFETCH_DISTANCE)
-        {
+        let outcome = match table.step_search(*pair, search, relocations, PREFETCH_DISTANCE) {
             SearchStep::Prefetched => return false,
             // Alone, because two interleaved inserts could invalidate each other's plans
             // forever, and because a lone search reaches farther.
-            SearchStep::Stale | SearchStep::Exhausted => {
-                table.insert_alone::<L>(*pair, relocations)
-            }
+            SearchStep::Stale | SearchStep::Exhausted => table.insert_alone(*pair, relocations),
             SearchStep::Done => Ok(()),
         };
         done(*position, outcome);

@@ -5,9 +5,9 @@
 
 use arrayvec::ArrayVec;
 
-use super::{Addressing, Clock, FixedTable, Payload};
+use super::{Addressing, Clock, FixedTable, Payload, Slots};
 use crate::{
-    bucket::{BucketLayout, Fingerprint, MAX_SLOTS},
+    bucket::{Fingerprint, MAX_SLOTS},
     table::mix::SCATTER,
 };
 
@@ -76,8 +76,8 @@ impl Node {
 /// One relocation: a fingerprint to be moved from one of its buckets to the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Move {
-    /// The fingerprint that moves.
-    pub fingerprint: Fingerprint,
+    /// The slot that moves.
+    pub slot: u32,
     /// The bucket that it leaves.
     pub from: u32,
     /// Its alternate bucket, to which it moves.
@@ -90,21 +90,17 @@ pub struct Move {
 /// fingerprints must be known before their alternate buckets can be prefetched.
 pub(super) trait Plan<P: Payload>: Default {
     /// Starts a search for room in one of the two buckets of a pair. The first step reads these.
-    fn start(&mut self, addressing: &Addressing<P>, roots: [u32; 2]);
+    fn start(&mut self, addressing: &Addressing, roots: [u32; 2]);
 
     /// Reads the buckets that were prefetched, nearest first, up to one with an empty slot. Then
     /// prefetches at least `prefetch_distance` more, if that many are known.
-    fn advance<L: BucketLayout>(
-        &mut self,
-        table: &FixedTable<P>,
-        prefetch_distance: usize,
-    ) -> Progress;
+    fn advance(&mut self, table: &FixedTable<P>, prefetch_distance: usize) -> Progress;
 
     /// The moves that make room in one of the pair's buckets once there is
     /// [`Room`](Progress::Room), *in the order in which they must be made*: the first one goes to
     /// the bucket with the empty slot, the last one leaves one of the pair's buckets. There are
     /// none if one of the two has an empty slot by now.
-    fn moves<L: BucketLayout>(&self) -> impl Iterator<Item = Move>;
+    fn moves(&self, slots: &Slots) -> impl Iterator<Item = Move>;
 }
 
 /// The state of a search.
@@ -160,7 +156,7 @@ impl Default for Search {
 }
 
 impl<P: Payload> Plan<P> for Search {
-    fn start(&mut self, addressing: &Addressing<P>, roots: [u32; 2]) {
+    fn start(&mut self, addressing: &Addressing, roots: [u32; 2]) {
         self.nodes.clear();
         self.words.clear();
         self.leaves.clear();
@@ -174,21 +170,17 @@ impl<P: Payload> Plan<P> for Search {
     }
 
     #[inline]
-    fn advance<L: BucketLayout>(
-        &mut self,
-        table: &FixedTable<P>,
-        prefetch_distance: usize,
-    ) -> Progress {
-        let now = table.clock.now();
+    fn advance(&mut self, table: &FixedTable<P>, prefetch_distance: usize) -> Progress {
+        let (now, slots) = (table.clock.now(), &table.slots);
         for &node in &self.nodes[self.words.len()..] {
-            let word = table.planned::<L>(now, node.bucket());
+            let word = table.planned(now, node.bucket());
             self.words.push(word);
-            if !L::is_full(word) {
+            if !slots.is_full(word) {
                 self.found = Some(node);
                 return Progress::Room;
             }
         }
-        let has_room = |leaf: &Node| !L::is_full(table.planned::<L>(now, leaf.bucket()));
+        let has_room = |leaf: &Node| !slots.is_full(table.planned(now, leaf.bucket()));
         self.found = self.leaves.iter().copied().find(has_room);
         if self.found.is_some() {
             return Progress::Room;
@@ -199,13 +191,15 @@ impl<P: Payload> Plan<P> for Search {
             let (bucket, word) = (self.nodes[self.expanded].bucket(), self.words[self.expanded]);
             let parent = self.expanded as u16;
             self.expanded += 1;
-            for (fingerprint, slot) in L::fingerprints(word).zip(0..) {
-                let child = table.addressing.alt_bucket(fingerprint, bucket);
+            let mut place = 0;
+            slots.for_each_key(word, |key| {
+                let child = table.addressing.alt_bucket(Fingerprint::new(key), bucket);
                 table.buckets.prefetch(child);
                 if child != bucket {
-                    unread += usize::from(self.visit(Node::new(child, parent, slot)));
+                    unread += usize::from(self.visit(Node::new(child, parent, place)));
                 }
-            }
+                place += 1;
+            });
             if self.visited.is_empty() {
                 self.deduplicate_if_due();
             }
@@ -213,15 +207,15 @@ impl<P: Payload> Plan<P> for Search {
         if unread > 0 { Progress::Prefetched } else { Progress::Exhausted }
     }
 
-    fn moves<L: BucketLayout>(&self) -> impl Iterator<Item = Move> {
+    fn moves(&self, slots: &Slots) -> impl Iterator<Item = Move> {
         let mut node = self.found;
         core::iter::from_fn(move || {
             let child = node?;
             let parent = *self.nodes.get(child.parent())?;
             let word = self.words[child.parent()];
-            let fingerprint = L::fingerprints(word).nth(child.slot())?;
+            let slot = slots.slot_at(word, child.slot() as u32);
             node = Some(parent);
-            Some(Move { fingerprint, from: parent.bucket(), to: child.bucket() })
+            Some(Move { slot, from: parent.bucket(), to: child.bucket() })
         })
     }
 }

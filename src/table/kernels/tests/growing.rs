@@ -161,7 +161,7 @@ impl Grown {
                         hashes,
                         &mut [],
                     );
-                    answers.put(0, found, &[], hashes.len())
+                    answers.put_lanes(0, found, &[], hashes.len())
                 }
                 (Way::Burst, _) => {
                     let found = avx2::contains_burst::<Two<Four>, Growing<'_, _, L>>(
@@ -169,7 +169,7 @@ impl Grown {
                         hashes,
                         &mut [],
                     );
-                    answers.put(0, found, &[], hashes.len())
+                    answers.put_lanes(0, found, &[], hashes.len())
                 }
                 (Way::Gathered, Kernel::Avx512) => {
                     avx512::contains::<Two<Eight>, Growing<'_, _, L>>(&view, source, 0, answers)

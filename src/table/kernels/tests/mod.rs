@@ -16,10 +16,8 @@ use core::{
 use std::time::Instant;
 
 use super::*;
-use crate::{bucket::Plain, table::mix};
+use crate::table::mix;
 use scene::{Found, Scene};
-
-type L = Plain<4, 16>;
 
 const SEED: u64 = 5;
 /// Bits of a value, in maps.

@@ -8,16 +8,16 @@ use std::{
 
 use super::*;
 use crate::{
-    bucket::Fingerprint,
-    table::{Addressing, Pair, Stripes, Valued, batch::Source},
+    bucket::Slots,
+    table::{Addressing, Pair, Stripes, batch::Source},
 };
 
 /// Empty words, and their stripes.
 pub(super) struct Scene {
     pub(super) words: Vec<Word>,
     pub(super) stripes: Stripes,
-    /// `VALUE_BITS`, or 0.
-    value_bits: u32,
+    /// With values of `VALUE_BITS`, or of none.
+    slots: Slots,
 }
 
 /// The answers of a batch, and their sum.
@@ -31,31 +31,24 @@ impl Scene {
         // Now no version is zero. Memory that was never written may be zero, and must not pass for
         // a version that was read.
         stripes.as_slice().iter().for_each(|stripe| stripe.lock().bump());
-        Self { words, stripes, value_bits }
-    }
-
-    /// The fingerprint with the value zero, and both buckets.
-    pub(super) fn entry(&self, hash: u64) -> Pair {
-        let mixed = mix(hash, SEED);
-        let buckets = self.words.len() as u64;
-        Addressing::new(buckets, Valued::new(self.value_bits)).pair::<L>(mixed)
+        Self { words, stripes, slots: Slots::plain(4, 16, value_bits) }
     }
 
     /// The value of an item.
     pub(super) fn value(&self, hash: u64) -> u16 {
-        (hash % (1 << self.value_bits)) as u16
+        (hash % (1 << self.slots.value_bits())) as u16
     }
 
-    /// The fingerprint that selects the stripe, and both buckets.
+    /// The fingerprint, which selects the stripe, and both buckets.
     pub(super) fn pair(&self, hash: u64) -> Pair {
-        let Pair { fingerprint, buckets } = self.entry(hash);
-        Pair { fingerprint: Fingerprint::new(fingerprint.get() >> self.value_bits), buckets }
+        Addressing::new(self.words.len() as u64, &self.slots).pair(mix(hash, SEED))
     }
 
     /// Writes an item into its first bucket, alone.
     pub(super) fn put(&self, hash: u64) {
-        let Pair { fingerprint, buckets } = self.entry(hash).with_value(self.value(hash));
-        self.words[buckets[0] as usize].store(fingerprint.get().into(), Relaxed);
+        let Pair { fingerprint, buckets, .. } = self.pair(hash);
+        let slot = self.slots.slot(fingerprint.get(), self.value(hash));
+        self.words[buckets[0] as usize].store(slot.into(), Relaxed);
     }
 
     /// The number of the stripe of a hash.
@@ -78,19 +71,19 @@ impl Scene {
     ) -> Found {
         let lookup = |hash| lookup(hash).then_some(self.value(hash));
         let view = View::new(&self.words, self.stripes.as_slice(), Mixer::new(SEED), &lookup);
-        let view = FixedView::new::<L>(View { prefetches, ..view }, self.value_bits);
+        let view = FixedView::new(View { prefetches, ..view }, &self.slots);
         let (mut found, mut values) = (vec![false; hashes.len()], vec![None; hashes.len()]);
         let mut answers = Answers::Each(&mut found);
         let mut with_values = Answers::Values(&mut values);
         let how = (kernel, way);
         // SAFETY: `everywhere` takes kernels that the processor has.
         let count = unsafe {
-            match self.value_bits {
+            match self.slots.value_bits() {
                 0 => by::<false>(how, &view, hashes, &mut answers),
                 _ => by::<true>(how, &view, hashes, &mut with_values),
             }
         };
-        if self.value_bits > 0 {
+        if self.slots.value_bits() > 0 {
             for ((found, value), &hash) in found.iter_mut().zip(values).zip(hashes) {
                 *found = value.is_some();
                 assert_eq!(value.unwrap_or(self.value(hash)), self.value(hash), "{how:?}");
@@ -142,12 +135,12 @@ unsafe fn by<const VALUES: bool>(
             (Way::Burst, Kernel::Avx512) => {
                 let found =
                     avx512::contains_burst::<_, Fixed<'_, Eight, VALUES>>(view, hashes, values);
-                answers.put(0, found, values, hashes.len())
+                answers.put_lanes(0, found, values, hashes.len())
             }
             (Way::Burst, _) => {
                 let found =
                     avx2::contains_burst::<_, Fixed<'_, Four, VALUES>>(view, hashes, values);
-                answers.put(0, found, values, hashes.len())
+                answers.put_lanes(0, found, values, hashes.len())
             }
             (Way::Gathered, Kernel::Avx512) => {
                 avx512::contains::<_, Fixed<'_, Eight, VALUES>>(view, &mut source, 0, answers)

@@ -92,7 +92,7 @@ impl<P: Payload> GrowingTable<P> {
 
     /// As [`has_too_many`](Self::has_too_many), for words of both locations without expired slots.
     pub(super) fn are_too_many<L: GrowingLayout>(&self, item: &Item, seen: [Seen; 2]) -> bool {
-        L::copies_in(&self.space, item, seen) >= too_many::<L>(seen[0].bucket == seen[1].bucket)
+        L::copies_in(&self.space, item, (), seen) >= too_many::<L>(seen[0].bucket == seen[1].bucket)
     }
 
     /// Counts an item that was added, and lets the table grow if that is due. The caller holds no

@@ -1,0 +1,180 @@
+//! Both words of an item, as a lookup compares them with a key: on x86-64 in one register of SSE2,
+//! where a comparison takes half as many instructions as in general registers. Until the words have
+//! arrived from memory, these instructions wait in the scheduler, and leave less room for the next
+//! lookups.
+//!
+//! What is compared is the lane of the key. So in semi-sorted words a match is only likely.
+
+use super::Slots;
+use crate::sync::Word;
+
+/// A word twice, aligned as a register of SSE2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(align(16))]
+pub(crate) struct Twice([u64; 2]);
+
+impl Twice {
+    pub(crate) const fn new(word: u64) -> Self {
+        Self([word; 2])
+    }
+
+    /// The word.
+    #[inline]
+    pub(crate) const fn get(self) -> u64 {
+        self.0[0]
+    }
+}
+
+/// Both words of an item.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BothWords(Words);
+
+impl BothWords {
+    /// Returns whether a lane of one of them is that of the key, whatever its value is.
+    #[inline]
+    pub(crate) fn may_hold(self, slots: &Slots, key: u32) -> bool {
+        self.marks(slots, slots.pattern(key)) != 0
+    }
+
+    /// As [`may_hold`](Self::may_hold), for plain words, whose lanes hold whole keys.
+    #[inline]
+    pub(crate) fn hold_plain(self, slots: &Slots, key: u32) -> bool {
+        self.marks(slots, u64::from(key) * slots.keys) != 0
+    }
+
+    /// Returns whether a lane is that of the key, and what ends with the first such slot of the
+    /// first word that has one: at least its value. If there is none, that has no meaning.
+    #[inline]
+    pub(crate) fn first_match(self, slots: &Slots, key: u32) -> (bool, u32) {
+        let marks = self.marks(slots, u64::from(key) * slots.keys);
+        let byte = (marks | 1 << 15).trailing_zeros() as usize % 16;
+        (marks != 0, (self.words()[byte / 8] >> (slots.shifts[byte] % 64)) as u32)
+    }
+}
+
+#[cfg(guira_vectors)]
+mod in_sse2 {
+    use core::arch::x86_64::{
+        __m128i, _mm_add_epi64, _mm_and_si128, _mm_andnot_si128, _mm_cmpeq_epi8, _mm_cmpeq_epi16,
+        _mm_cvtsi128_si64, _mm_load_si128, _mm_movemask_epi8, _mm_set1_epi8, _mm_set1_epi16,
+        _mm_set1_epi64x, _mm_setzero_si128, _mm_unpackhi_epi64, _mm_xor_si128,
+    };
+
+    use super::{BothWords, Slots, Twice, Word};
+    use crate::sync::vector::load_both;
+
+    pub(super) type Words = __m128i;
+
+    impl Twice {
+        #[inline]
+        pub(crate) fn load(&self) -> __m128i {
+            // SAFETY: the target has SSE2, and the array is aligned.
+            unsafe { _mm_load_si128((&raw const self.0).cast()) }
+        }
+    }
+
+    impl BothWords {
+        /// Loads two words by Acquire.
+        ///
+        /// # Safety
+        /// Both numbers are less than the number of words.
+        #[inline]
+        pub(crate) unsafe fn load(words: &[Word], buckets: [u32; 2]) -> Self {
+            // SAFETY: the caller promises it.
+            Self(unsafe { load_both(words.as_ptr(), buckets.map(u64::from)) })
+        }
+
+        /// The words.
+        #[inline]
+        pub(crate) fn words(self) -> [u64; 2] {
+            // SAFETY: the target has SSE2.
+            unsafe {
+                let second = _mm_unpackhi_epi64(self.0, self.0);
+                [_mm_cvtsi128_si64(self.0) as u64, _mm_cvtsi128_si64(second) as u64]
+            }
+        }
+
+        /// As `hold_plain`, for slots of sets with lanes of 16 bits.
+        #[inline]
+        pub(crate) fn hold_4x16(self, _slots: &Slots, key: u32) -> bool {
+            // SAFETY: the target has SSE2.
+            unsafe { _mm_movemask_epi8(_mm_cmpeq_epi16(self.0, _mm_set1_epi16(key as i16))) != 0 }
+        }
+
+        /// As `hold_plain`, for slots of sets with lanes of 8 bits.
+        #[inline]
+        pub(crate) fn hold_8x8(self, _slots: &Slots, key: u32) -> bool {
+            // SAFETY: the target has SSE2.
+            unsafe { _mm_movemask_epi8(_mm_cmpeq_epi8(self.0, _mm_set1_epi8(key as i8))) != 0 }
+        }
+
+        /// A bit for each byte that has the highest bit of a matching lane, and perhaps bits above
+        /// the lowest one. The short test of `swar.rs` on both words. It subtracts at the lowest
+        /// bit of each key, so a lane borrows if all bits of its key are zero.
+        #[inline]
+        pub(super) fn marks(self, slots: &Slots, pattern: u64) -> u32 {
+            // SAFETY: the target has SSE2.
+            unsafe {
+                let x = _mm_xor_si128(self.0, _mm_set1_epi64x(pattern as i64));
+                let lower = _mm_add_epi64(x, slots.minus_keys.load());
+                let zeros = _mm_and_si128(_mm_andnot_si128(x, lower), slots.highs.load());
+                0xffff ^ _mm_movemask_epi8(_mm_cmpeq_epi8(zeros, _mm_setzero_si128())) as u32
+            }
+        }
+    }
+}
+#[cfg(guira_vectors)]
+use in_sse2::Words;
+
+#[cfg(not(guira_vectors))]
+mod in_words {
+    use super::{BothWords, Slots, Word};
+    use crate::sync::Acquire;
+
+    pub(super) type Words = [u64; 2];
+
+    impl BothWords {
+        /// Loads two words by Acquire.
+        ///
+        /// # Safety
+        /// Both numbers are less than the number of words.
+        #[inline]
+        pub(crate) unsafe fn load(words: &[Word], buckets: [u32; 2]) -> Self {
+            // SAFETY: the caller promises it.
+            let word = |bucket: u32| unsafe { words.get_unchecked(bucket as usize) };
+            Self(buckets.map(|bucket| word(bucket).load(Acquire)))
+        }
+
+        /// The words.
+        #[inline]
+        pub(crate) fn words(self) -> [u64; 2] {
+            self.0
+        }
+
+        /// As `hold_plain`. Without vectors there is nothing faster.
+        #[inline]
+        pub(crate) fn hold_4x16(self, slots: &Slots, key: u32) -> bool {
+            self.hold_plain(slots, key)
+        }
+
+        /// As above.
+        #[inline]
+        pub(crate) fn hold_8x8(self, slots: &Slots, key: u32) -> bool {
+            self.hold_plain(slots, key)
+        }
+
+        /// As with vectors, with a bit for the first match alone.
+        #[inline]
+        pub(super) fn marks(self, slots: &Slots, pattern: u64) -> u32 {
+            let [first, second] = self.0.map(|word| {
+                let x = word ^ pattern;
+                x.wrapping_add(slots.minus_keys.get()) & !x & slots.highs.get()
+            });
+            // No branch between the words: it would be mispredicted half of the time.
+            let (marks, place) = if first == 0 { (second, 8) } else { (first, 0) };
+            if marks == 0 { 0 } else { 1 << (place + marks.trailing_zeros() / 8) }
+        }
+    }
+}
+#[cfg(not(guira_vectors))]
+use in_words::Words;
