@@ -17,7 +17,7 @@ use std::sync::{
 
 use guira::{
     CuckooFilter, Hashed, Layout,
-    raw::{Bare, Fingerprint, FixedTable, FixedWords, Move, Pair, Slots},
+    raw::{Addressing, Bare, Fingerprint, FixedTable, FixedWords, Move, Pair, Slots},
 };
 use loom::{cell::UnsafeCell, thread::JoinHandle};
 
@@ -313,13 +313,14 @@ pub fn new_filter() -> CuckooFilter {
 }
 
 /// Returns a key whose item has both buckets of a filter, the first one first, and its pair.
-///
-/// # Panics
-/// Never: many items have both buckets.
 #[must_use]
 pub fn keyed(filter: &CuckooFilter) -> (Hashed, Pair) {
-    let pair = |hash| filter.table().addressing().pair(filter.mixed_hash(hash));
-    let mut keys = (0..).map(|hash| (Hashed(hash), pair(hash)));
+    keyed_in(filter.table().addressing(), |hash| filter.mixed_hash(hash))
+}
+
+/// As [`keyed`], for a filter with this addressing that mixes hashes like this.
+fn keyed_in(addressing: &Addressing, mix: impl Fn(u64) -> u64) -> (Hashed, Pair) {
+    let mut keys = (0..).map(|hash| (Hashed(hash), addressing.pair(mix(hash))));
     keys.find(|(_, pair)| pair.buckets == [0, 1]).expect("one of many")
 }
 

@@ -1,8 +1,13 @@
 //! A table with values, in which a model chooses where each copy of an item is. Its slots are plain
 //! whatever the layout of the other models is: semi-sorted ones hold no values.
 
-use guira::raw::{Fingerprint, FixedTable, FixedWords, Move, Pair, Slots, Valued};
+use guira::{
+    CuckooMap, Hashed, Layout,
+    raw::{Fingerprint, FixedTable, FixedWords, Move, Pair, Slots, Valued},
+};
 use loom::sync::Arc;
+
+use crate::keyed_in;
 
 /// A table with values.
 pub type Map = FixedTable<Valued>;
@@ -19,8 +24,26 @@ pub const SLOTS: Slots = Slots::plain(2, 32, VALUE_BITS);
 /// If there is no memory.
 #[must_use]
 pub fn map() -> Arc<Map> {
-    let map = FixedTable::new(SLOTS, 2, Valued::new(VALUE_BITS), false);
-    Arc::new(map.expect("memory for a few words"))
+    Arc::new(new_map())
+}
+
+fn new_map() -> Map {
+    FixedTable::new(SLOTS, 2, Valued::new(VALUE_BITS), false).expect("memory for a few words")
+}
+
+/// Returns a filter around such a table.
+///
+/// # Panics
+/// As [`map`].
+#[must_use]
+pub fn filter() -> CuckooMap {
+    CuckooMap::around(new_map(), Layout::with_values(2, VALUE_BITS).expect("a layout"), None, None)
+}
+
+/// Returns a key whose item has both buckets of a map, the first one first, and its pair.
+#[must_use]
+pub fn keyed(map: &CuckooMap) -> (Hashed, Pair) {
+    keyed_in(map.table().addressing(), |hash| map.mixed_hash(hash))
 }
 
 /// Returns the pair of the `nth` item of a stripe that has both buckets, the first one first, with

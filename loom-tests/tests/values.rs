@@ -2,13 +2,14 @@
 #![cfg(not(feature = "semi-sorted"))]
 
 use guira::{
-    InsertError,
+    CuckooMap, InsertError,
     raw::{FixedWords, Pair},
 };
 use guira_loom_tests::{
     EVERY_WAY, check, read_beside, reversed, spawn,
-    values::{Map, assert_values, get_or_insert, item, map, put, relocate, values},
+    values::{Map, assert_values, filter, get_or_insert, item, keyed, map, put, relocate, values},
 };
+use loom::sync::Arc;
 
 /// Values of the models.
 const A: u16 = 1;
@@ -67,6 +68,22 @@ fn get_beside_three_moves() {
     };
     beside("values_get_three_moves", 180_000, set_up, write, &[A], |map, item| {
         assert_eq!(map.get(item), Some(A), "an item that is in the table was missed");
+    });
+}
+
+/// Catches a batch of `get` that misses an item which moves.
+#[test]
+fn get_of_a_batch_beside_a_move() {
+    check("values_batch_move", 400, EVERY_WAY, |seen| {
+        let map = Arc::new(filter());
+        let (key, pair) = keyed(&map);
+        put(map.table(), pair, A, 1);
+        let get = move |map: &CuckooMap| {
+            let mut values = [None];
+            assert_eq!(map.get_batch(&[key], &mut values), 1, "an item in the map was missed");
+            assert_eq!(values, [Some(A)]);
+        };
+        read_beside(&map, seen, get, move |map| assert!(relocate(map.table(), pair, A, 1)));
     });
 }
 
