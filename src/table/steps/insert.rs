@@ -73,27 +73,47 @@ impl<S: Space> Table<S> {
         item: &S::Item,
         age: u64,
     ) -> Result<Result<u64, u16>, InsertError> {
-        let (mut made_room, mut attempts) = (Ok(()), Attempts::default());
         let sought = L::sought(&self.space, item);
-        loop {
-            let guard = self.stripe::<L>(item).lock();
-            match self.add_if_absent::<L>(&guard, item, sought, age) {
-                Addition::Found(value) => return Ok(Err(value)),
-                Addition::Added(now) => {
-                    // No stripe is held while a table grows.
-                    drop(guard);
-                    self.counters.insert_relocated(&attempts.relocations);
-                    L::count_added(self);
-                    return Ok(Ok(now));
-                }
-                Addition::NoRoom => {}
+        let guard = self.stripe::<L>(item).lock();
+        let addition = self.add_if_absent::<L>(&guard, item, sought, age);
+        // No stripe is held while a table grows.
+        drop(guard);
+        match addition {
+            Addition::Found(value) => Ok(Err(value)),
+            Addition::Added(generation) => {
+                L::count_added(self);
+                Ok(Ok(generation))
             }
-            drop(guard);
-            // Not earlier: another call may have added the item during the failed search.
-            made_room?;
+            // (By a reference, the item would be stored before the lock is acquired.)
+            Addition::NoRoom => self.make_room_and_insert_if_absent::<L>(*item, age),
+        }
+    }
+
+    /// The rest of `insert_if_absent`, once both locations were full.
+    #[cold]
+    fn make_room_and_insert_if_absent<L: Words<S>>(
+        &self,
+        item: S::Item,
+        age: u64,
+    ) -> Result<Result<u64, u16>, InsertError> {
+        let (sought, mut attempts) = (L::sought(&self.space, &item), Attempts::default());
+        loop {
             // The lock is released while making room: the slots to be moved may belong to the same
             // stripe, and the thread would wait for itself. The clock may tick meanwhile.
-            made_room = L::make_room(self, item, &mut attempts);
+            let made_room = L::make_room(self, &item, &mut attempts);
+            let guard = self.stripe::<L>(&item).lock();
+            let addition = self.add_if_absent::<L>(&guard, &item, sought, age);
+            drop(guard);
+            match addition {
+                Addition::Found(value) => return Ok(Err(value)),
+                Addition::Added(generation) => {
+                    self.counters.insert_relocated(&attempts.relocations);
+                    L::count_added(self);
+                    return Ok(Ok(generation));
+                }
+                // Not earlier: another call may have added the item during the failed search.
+                Addition::NoRoom => made_room?,
+            }
         }
     }
 

@@ -63,22 +63,23 @@ impl<S: Space> Table<S> {
         let words = self.space.load_both_to_change(item);
         let Some(found) = L::changed(&self.space, item, sought, words, value) else { return false };
         guard.bump();
-        self.try_change(found) || self.clear_again::<L>(guard, item, sought, value)
+        self.try_change(found) || self.clear_again::<L>(guard, *item, sought, value)
     }
 
-    /// The rest of `clear_one`, if another thread has changed the word meanwhile.
+    /// The rest of `clear_one`, if another thread has changed the word meanwhile. (By a reference to
+    /// the item, it would be stored before the lock is acquired.)
     #[cold]
     fn clear_again<L: Words<S>>(
         &self,
         _guard: &StripeGuard,
-        item: &S::Item,
+        item: S::Item,
         sought: L::Sought,
         value: Option<u16>,
     ) -> bool {
         loop {
             // Both locations are found again, since the bucket may have been split.
-            let words = self.space.load_both_to_change(item);
-            let found = L::changed(&self.space, item, sought, words, value);
+            let words = self.space.load_both_to_change(&item);
+            let found = L::changed(&self.space, &item, sought, words, value);
             if self.try_change(found.expect("only the holder of its stripe clears a slot")) {
                 return true;
             }

@@ -25,57 +25,68 @@ pub(super) struct Near {
     /// The visited buckets, in the order of their distance: the two buckets of the pair, and then
     /// the alternate buckets of all slots of each of them.
     buckets: ArrayVec<u32, MAX_VISITED>,
-    /// The words of those that have been read. All but the last one are full.
-    words: ArrayVec<u64, MAX_VISITED>,
-    /// How many have been expanded: their fingerprints' alternate buckets are known.
-    expanded: usize,
+    /// How many have been read. They were full.
+    read: usize,
+    /// The words of those that have been expanded, as they were then: their fingerprints' alternate
+    /// buckets are known.
+    expanded: ArrayVec<u64, MAX_VISITED>,
+    /// The place of a bucket with an empty slot, once it was found.
+    found: usize,
 }
 
 impl<P: Payload> Plan<P> for Near {
     fn start(&mut self, _addressing: &Addressing, roots: [u32; 2]) {
         self.buckets.clear();
-        self.words.clear();
-        self.expanded = 0;
+        self.expanded.clear();
+        self.read = 0;
         self.buckets.extend(roots);
     }
 
     #[inline]
     fn advance(&mut self, table: &FixedTable<P>, prefetch_distance: usize) -> Progress {
         let (now, slots) = (table.clock.now(), &table.slots);
-        for &bucket in &self.buckets[self.words.len()..] {
-            let word = table.planned(now, bucket);
-            self.words.push(word);
-            if !slots.is_full(word) {
+        loop {
+            let has_room = |&bucket: &u32| !slots.is_full(table.planned(now, bucket));
+            if let Some(place) = self.buckets[self.read..].iter().position(has_room) {
+                self.found = self.read + place;
                 return Progress::Room;
             }
+            self.read = self.buckets.len();
+            let (reach, count) = (self.read.min(REACH), slots.count() as usize);
+            let until = (self.read + prefetch_distance.max(1)).min(MAX_VISITED + 1 - count);
+            while self.buckets.len() < until && self.expanded.len() < reach {
+                let place = self.expanded.len();
+                let bucket = self.buckets[place];
+                let word = table.planned(now, bucket);
+                // A slot was cleared since the bucket was read.
+                if !slots.is_full(word) {
+                    self.found = place;
+                    return Progress::Room;
+                }
+                slots.for_each_key(word, |key| {
+                    let alternate = table.addressing.alt_bucket(Fingerprint::new(key), bucket);
+                    table.buckets.prefetch(alternate);
+                    self.buckets.push(alternate);
+                });
+                self.expanded.push(word);
+                debug_assert_eq!(self.buckets.len(), 2 + self.expanded.len() * count, "full");
+            }
+            if self.buckets.len() == self.read {
+                return Progress::Exhausted;
+            }
+            if prefetch_distance > 0 {
+                return Progress::Prefetched;
+            }
         }
-        let read = self.words.len();
-        let until = (read + prefetch_distance).min(MAX_VISITED + 1 - slots.count() as usize);
-        while self.buckets.len() < until && self.expanded < read.min(REACH) {
-            let bucket = self.buckets[self.expanded];
-            slots.for_each_key(self.words[self.expanded], |key| {
-                let alternate = table.addressing.alt_bucket(Fingerprint::new(key), bucket);
-                table.buckets.prefetch(alternate);
-                self.buckets.push(alternate);
-            });
-            self.expanded += 1;
-            debug_assert_eq!(
-                self.buckets.len(),
-                2 + self.expanded * slots.count() as usize,
-                "full"
-            );
-        }
-        if self.buckets.len() > read { Progress::Prefetched } else { Progress::Exhausted }
     }
 
     fn moves(&self, slots: &Slots) -> impl Iterator<Item = Move> {
-        // The last bucket that was read is the one with an empty slot.
-        let mut place = self.words.len() - 1;
+        let mut place = self.found;
         from_fn(move || {
             let (count, to) = (slots.count() as usize, self.buckets[place]);
             let child = place.checked_sub(2)?;
             place = child / count;
-            let slot = slots.slot_at(self.words[place], (child % count) as u32);
+            let slot = slots.slot_at(self.expanded[place], (child % count) as u32);
             Some(Move { slot, from: self.buckets[place], to })
         })
     }

@@ -39,7 +39,7 @@ impl<P: Payload> FixedTable<P> {
     /// The prefetch distance of a lone search.
     pub(super) fn lone_prefetch_distance(&self) -> usize {
         // In a cache, a search need not look ahead.
-        if self.is_cached() { 1 } else { LONE_PREFETCH_DISTANCE }
+        if self.is_cached() { 0 } else { LONE_PREFETCH_DISTANCE }
     }
 }
 
@@ -93,7 +93,8 @@ pub(super) trait Plan<P: Payload>: Default {
     fn start(&mut self, addressing: &Addressing, roots: [u32; 2]);
 
     /// Reads the buckets that were prefetched, nearest first, up to one with an empty slot. Then
-    /// prefetches at least `prefetch_distance` more, if that many are known.
+    /// prefetches at least `prefetch_distance` more, if that many are known. With the distance 0,
+    /// the search does not wait for them: it may read them at once.
     fn advance(&mut self, table: &FixedTable<P>, prefetch_distance: usize) -> Progress;
 
     /// The moves that make room in one of the pair's buckets once there is
@@ -187,7 +188,7 @@ impl<P: Payload> Plan<P> for Search {
         }
         self.leaves.clear();
         let mut unread = 0;
-        while unread < prefetch_distance && self.expanded < self.words.len() {
+        while unread < prefetch_distance.max(1) && self.expanded < self.words.len() {
             let (bucket, word) = (self.nodes[self.expanded].bucket(), self.words[self.expanded]);
             let parent = self.expanded as u16;
             self.expanded += 1;
