@@ -1,8 +1,8 @@
 //! A bucket as a value: pure functions on one `u64`, without atomics and without concurrency.
 //!
-//! A word holds a multiset of slots. [`Slots`] has the constants of a layout and every operation that
-//! tables of a fixed size need: is this slot there, how often, which of two words is emptier, and
-//! the word with one slot more, less, or replaced.
+//! A word holds a multiset of slots. [`Slots`] has the constants of a layout and every operation
+//! that tables of a fixed size need: is this slot there, how often, which of two words is emptier,
+//! and the word with one slot more, less, or replaced.
 
 mod both;
 mod census;

@@ -12,8 +12,9 @@
 //! part matches is the code decoded. In a full table this happens in one lookup of an absent item
 //! out of 21 (6 slots of 12 bits), 102 (5 of 14), 1,024 (4 of 17) or 43,690 (3 of 22).
 //!
-//! **A lane is never zero**, because the smallest key is 16. So a slot is empty if its lane is zero,
-//! whatever the code is. This costs 16 of the `2^bits` values of a key, or one in `2^(bits - 4)`.
+//! **A lane is never zero**, because the smallest key is 16. So a slot is empty if its lane is
+//! zero, whatever the code is. This costs 16 of the `2^bits` values of a key, or one in
+//! `2^(bits - 4)`.
 //!
 //! **Slots are in descending order** of nibbles. Empty slots count as zero, so they come last. So a
 //! word is full if its last lane is not zero, and of two words the one with fewer occupied slots is

@@ -61,9 +61,10 @@ pub struct Slots {
     pub(super) shifts: [u8; 16],
 }
 
-/// A slot that is looked for, and a word that has its lane everywhere. A step of the protocol computes
-/// it before it acquires a lock: what is loaded after a locked instruction waits for it. (With more of
-/// the constants, there are too few registers: they are stored, and the locked instruction waits.)
+/// A slot that is looked for, and a word that has its lane everywhere. A step of the protocol
+/// computes it before it acquires a lock: what is loaded after a locked instruction waits for it.
+/// (With more of the constants, there are too few registers: they are stored, and the locked
+/// instruction waits.)
 #[derive(Clone, Copy, Debug)]
 pub struct Sought {
     slot: u32,
@@ -268,9 +269,9 @@ impl Slots {
         (x.wrapping_sub(self.keys) & !x | y.wrapping_sub(self.keys) & !y) & self.lanes.highs != 0
     }
 
-    /// Returns whether one of two words holds a key, and the value of the first slot that has it. If
-    /// there is none, that has no meaning. Only in plain words. All of it is arithmetic, without a
-    /// count of zeros, so that a loop over it becomes vectors.
+    /// Returns whether one of two words holds a key, and the value of the first slot that has it.
+    /// If there is none, that has no meaning. Only in plain words. All of it is arithmetic, without
+    /// a count of zeros, so that a loop over it becomes vectors.
     #[inline]
     pub(crate) const fn first_value(&self, words: [u64; 2], key: u32) -> (bool, u16) {
         let Lanes { highs, ones, bits, .. } = self.lanes;

@@ -37,11 +37,11 @@ use crate::table::{GAMMA, finalize};
 ///
 /// # The mixer
 ///
-/// After the hasher, whichever it is, the filter mixes each hash with two secrets from its seed. The
-/// mixer makes up for weak hashers, among them [`Hashed`](crate::Hashed) integers: tables fill as
-/// far as with random keys and have the documented false-positive rates, with keys of 51 shapes,
-/// which are counters, shifted or multiplied, addresses, floats, digits, reversed bits, and keys made
-/// to undo the mixer that an earlier version had (`tests/screening/`; [the
+/// After the hasher, whichever it is, the filter mixes each hash with two secrets from its seed.
+/// The mixer makes up for weak hashers, among them [`Hashed`](crate::Hashed) integers: tables fill
+/// as far as with random keys and have the documented false-positive rates, with keys of 51 shapes,
+/// which are counters, shifted or multiplied, addresses, floats, digits, reversed bits, and keys
+/// made to undo the mixer that an earlier version had (`tests/screening/`; [the
 /// figures](crate::docs::speed#quality-of-the-mixer)). Both secrets are in its first product, so no
 /// choice of hashes undoes it without them. It is no keyed hash function: do not rely on it where
 /// somebody chooses hashes and sees results.

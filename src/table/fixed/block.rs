@@ -1,5 +1,6 @@
 //! Batches, in blocks of items: from hashes to items by columns, which the compiler turns into
-//! vectors, and then one item after another, while the cache lines of the next block are prefetched.
+//! vectors, and then one item after another, while the cache lines of the next block are
+//! prefetched.
 //!
 //! The window of lines in flight rolls: each item that is processed makes room for the next one. (A
 //! window that is filled and then drained leaves the memory idle at each turn: it takes 1.2 times

@@ -1,5 +1,5 @@
-//! Lookups of one item. The only branch of the first round is almost always taken, for hits and misses
-//! alike. What it leaves open is out of line.
+//! Lookups of one item. The only branch of the first round is almost always taken, for hits and
+//! misses alike. What it leaves open is out of line.
 
 use core::hint::select_unpredictable;
 
@@ -28,9 +28,9 @@ impl<P: Payload> FixedTable<P> {
 
     /// As [`contains`](Self::contains), for a mixed hash.
     ///
-    /// Each form of words has a function of its own, which is compiled once: a loop over lookups has
-    /// fewer instructions than with the code of all forms in it, so the processor overlaps more of
-    /// them.
+    /// Each form of words has a function of its own, which is compiled once: a loop over lookups
+    /// has fewer instructions than with the code of all forms in it, so the processor overlaps more
+    /// of them.
     #[inline]
     pub(crate) fn contains_mixed(&self, mixed: u64) -> bool {
         if self.slots.is_4x16() {
@@ -224,8 +224,8 @@ impl Reader<'_> {
         Round { words, unchanged: stripe.validate(version) }
     }
 
-    /// Reads each word of an item by itself. Returns the words, and `changes` with the bits in which
-    /// the version differs from before.
+    /// Reads each word of an item by itself. Returns the words, and `changes` with the bits in
+    /// which the version differs from before.
     #[inline]
     pub(super) fn read_each(self, key: u32, buckets: [u32; 2], changes: u64) -> ([u64; 2], u64) {
         // SAFETY: as above.

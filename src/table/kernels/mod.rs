@@ -200,9 +200,9 @@ impl Vectors {
 
 impl<P: Payload> FixedTable<P> {
     /// Looks up the hashes of a batch, of which there are `len`, by the table's kernel. Returns the
-    /// number of items that were found, or `None` if the kernel cannot serve this table. Then no hash was
-    /// taken, since the scalar code needs all of them. `VALUES` tells whether the answers have
-    /// values.
+    /// number of items that were found, or `None` if the kernel cannot serve this table. Then no
+    /// hash was taken, since the scalar code needs all of them. `VALUES` tells whether the answers
+    /// have values.
     pub(super) fn contains_by_kernel<const VALUES: bool>(
         &self,
         len: usize,
