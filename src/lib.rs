@@ -194,9 +194,9 @@ pub mod raw {
             Census, Code, Fingerprint, GrowingLayout, Leveled, Slots, Sought, leveled::level,
         },
         table::{
-            Addressing, Aged, Bare, Candidates, Clock, ClockState, FixedSpace, FixedTable,
-            FixedWords, Generations, Kernel, MAX_BUCKETS, MergeRefusal, Merged, Mixer, Move, Pair,
-            Payload, ShardedCounter, Space, SweepState, Table, TimeSource, Valued, Words, mix,
+            Addressing, Candidates, ClockState, FixedSpace, FixedTable, FixedWords, Generations,
+            Kernel, MAX_BUCKETS, MergeRefusal, Merged, Mixer, Move, Pair, Payload, ShardedCounter,
+            Space, SweepState, Table, TimeSource, Words, mix,
             split::{GrowingSpace, GrowingTable, Grown, Growth, Item, Limits, Place, Side, Size},
         },
     };

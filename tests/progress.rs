@@ -23,7 +23,7 @@ use common::{
 };
 use guira::{
     InsertError,
-    raw::{Bare, GrowingLayout, GrowingTable, Growth, Item, Leveled, Limits, Side, steps::Step},
+    raw::{GrowingLayout, GrowingTable, Growth, Item, Leveled, Limits, Payload, Side, steps::Step},
 };
 use rand::{RngExt, rngs::SmallRng};
 
@@ -90,7 +90,7 @@ impl<L: GrowingLayout> Scene<L> {
     /// occupied, and a call that does nothing.
     fn new(first: u64, load: u32) -> Self {
         let limits = Limits { buckets: first << 15, load };
-        let table = GrowingTable::new::<L>(Bare, first, limits, STRIPES, (true, false));
+        let table = GrowingTable::new::<L>(Payload::NONE, first, limits, STRIPES, (true, false));
         let (table, call) = (Arc::new(table.expect("a small table")), Arc::new(|| true));
         Self { table, known: vec![], call, grows: false, room: vec![], layout: PhantomData }
     }

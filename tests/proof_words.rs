@@ -7,8 +7,8 @@
 use std::collections::BTreeSet;
 
 use guira::raw::{
-    Bare, Code, FixedTable, FixedWords, GrowingLayout, GrowingSpace, GrowingTable, Growth, Leveled,
-    Limits, Place, Side, Size, Slots, Space, Words, level,
+    Code, FixedTable, FixedWords, GrowingLayout, GrowingSpace, GrowingTable, Growth, Leveled,
+    Limits, Payload, Place, Side, Size, Slots, Space, Words, level,
 };
 
 /// How the proof divides words, and its number of buckets at level 0 and of levels.
@@ -35,7 +35,7 @@ type Results = [Option<u64>; 8];
 type Compute = Box<dyn Fn(&Numbers, &Case) -> Results>;
 
 fn plain(slots: Slots) -> Compute {
-    let table = FixedTable::new(slots, 1, Bare, false).expect("a small table");
+    let table = FixedTable::new(slots, 1, Payload::NONE, false).expect("a small table");
     Box::new(move |numbers, case| {
         let (count, bits) = (slots.count(), slots.key_bits());
         assert_eq!((numbers.slots, numbers.width, numbers.core), (count, bits, bits));
@@ -60,7 +60,8 @@ fn plain(slots: Slots) -> Compute {
 
 fn growing<L: GrowingLayout>() -> Compute {
     let limits = Limits { buckets: 64, load: 200 };
-    let table = GrowingTable::new::<L>(Bare, 8, limits, 2, (false, false)).expect("a small table");
+    let table =
+        GrowingTable::new::<L>(Payload::NONE, 8, limits, 2, (false, false)).expect("a small table");
     Box::new(move |numbers, case| of_growing::<L>(&table, numbers, case))
 }
 
@@ -73,7 +74,7 @@ fn of_growing<L: GrowingLayout>(space: &GrowingSpace, numbers: &Numbers, case: &
     let extension = (1 << numbers.top) | known;
     let code = Code { core, extension };
     let start = (location % numbers.first) as u32;
-    let growth = Growth::new::<L>(numbers.first, Bare).expect("a small table");
+    let growth = Growth::new::<L>(numbers.first, Payload::NONE).expect("a small table");
     let Place { bucket, .. } =
         growth.place_of_item(Side { start, code }, Size { level: at, split: 0 });
     let slot = L::encode(code, at, 0);

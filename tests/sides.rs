@@ -4,7 +4,7 @@
 mod common;
 
 use common::{for_every_growing_layout, rng, scaled};
-use guira::raw::{Bare, Code, GrowingLayout, Growth, Item, Leveled, Place, Side, Size};
+use guira::raw::{Code, GrowingLayout, Growth, Item, Leveled, Payload, Place, Side, Size};
 use rand::RngExt;
 
 const MAX_LEVEL: u32 = 15;
@@ -29,7 +29,7 @@ const FIRST: [u64; 12] = [
 ];
 
 fn growth<L: GrowingLayout>(first: u64) -> Growth {
-    Growth::new::<L>(first, Bare).expect("a small table")
+    Growth::new::<L>(first, Payload::NONE).expect("a small table")
 }
 
 /// What is left of a side if only so many bits of the extension are known.

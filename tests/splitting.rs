@@ -11,10 +11,7 @@ use std::marker::PhantomData;
 use common::{for_every_growing_layout, rng};
 use guira::{
     InsertError, Shrinking,
-    raw::{
-        Aged, Bare, Code, GrowingLayout, GrowingTable, Item, Leveled, Limits, Payload, Place, Side,
-        mix,
-    },
+    raw::{Code, GrowingLayout, GrowingTable, Item, Leveled, Limits, Payload, Place, Side, mix},
 };
 use rand::RngExt;
 
@@ -35,7 +32,7 @@ struct Held<L> {
 impl<L: GrowingLayout> Held<L> {
     fn new(first: u64, buckets: u64) -> Self {
         let limits = Limits { buckets, load: LOAD };
-        let table = GrowingTable::new::<L>(Bare, first, limits, 64, (true, false));
+        let table = GrowingTable::new::<L>(Payload::NONE, first, limits, 64, (true, false));
         Self { table: table.expect("a small table"), keys: Vec::new(), layout: PhantomData }
     }
 
@@ -149,12 +146,7 @@ type L = Leveled<3, 8>;
 type Two = Leveled<2, 8>;
 
 /// The item with this core, bucket at level 0, and extension.
-fn item_of<P: Payload, L: GrowingLayout>(
-    table: &GrowingTable<P>,
-    core: u64,
-    start: u32,
-    bits: u64,
-) -> Item {
+fn item_of<L: GrowingLayout>(table: &GrowingTable, core: u64, start: u32, bits: u64) -> Item {
     let core = core << table.growth().payload().value_bits();
     let side = Side { start, code: Code { core, extension: 1 << L::EXTENSION | bits } };
     Item { sides: [side, table.growth().other(side)] }
@@ -166,12 +158,12 @@ fn item_of<P: Payload, L: GrowingLayout>(
 fn a_removal_after_the_refresh_of_a_false_positive_takes_nothing() {
     const WINDOW: u32 = 13;
     let limits = Limits { buckets: 512, load: 256 };
-    let aged = Aged::new(4, WINDOW, u64::from(WINDOW));
-    let table = GrowingTable::<Aged>::new::<L>(aged, 16, limits, 8, (false, false));
+    let aged = Payload::stamps(4, WINDOW, u64::from(WINDOW));
+    let table = GrowingTable::new::<L>(aged, 16, limits, 8, (false, false));
     let table = table.expect("memory");
     // The first eight buckets are at level 1, the others at level 0.
     assert!(table.split_one::<L>());
-    let of = |core, bits| item_of::<_, L>(&table, core, 0, bits);
+    let of = |core, bits| item_of::<L>(&table, core, 0, bits);
     let core = (0..256).find(|&core| of(core, 0).sides[1].start >= 8).expect("one of many");
     // What a slot knows at level 1, and not at level 0, is the 8th bit.
     let (item, less, alias) = (of(core, 0), of(core, 1 << 7), of(core, 1 << 8));
@@ -197,10 +189,10 @@ fn a_removal_after_the_refresh_of_a_false_positive_takes_nothing() {
 fn a_child_that_cannot_be_given_up_keeps_its_memory() {
     for bucket in 1..256 {
         let limits = Limits { buckets: 1_024, load: 256 };
-        let table = GrowingTable::new::<Two>(Bare, 256, limits, 8, (false, false));
+        let table = GrowingTable::new::<Two>(Payload::NONE, 256, limits, 8, (false, false));
         let mut table = table.expect("memory");
         assert_eq!(table.split_early::<Two>(Place { bucket, level: 0 }), Ok(true));
-        let of = |core, bits| item_of::<_, Two>(&table, core, bucket, bits);
+        let of = |core, bits| item_of::<Two>(&table, core, bucket, bits);
         // Both sides of such an item begin in the bucket.
         let Some(core) = (0..256).find(|&core| of(core, 0).sides[1].start == bucket) else {
             continue;

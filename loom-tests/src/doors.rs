@@ -7,8 +7,7 @@ use guira::{
     Filter, Hashed, Layout,
     kind::{Contents, Expiring, Fixed, Growing, Growth, Map, Set},
     raw::{
-        Aged, Bare, ClockState, FixedTable, FixedWords, GrowingTable, Item, Limits, Move, Pair,
-        Payload, Slots, Valued,
+        ClockState, FixedTable, FixedWords, GrowingTable, Item, Limits, Move, Pair, Payload, Slots,
     },
 };
 use loom::sync::Arc;
@@ -68,20 +67,20 @@ fn hash<C: Contents, G: Growth>(filter: &Filter<C, G>, fits: impl Fn(u64) -> boo
 
 /// Moves the copy of a pair from the first bucket to the second one. Returns `false` if it was not
 /// there, or if the destination was full.
-fn relocate<P: Payload>(table: &FixedTable<P>, pair: Pair) -> bool {
+fn relocate(table: &FixedTable, pair: Pair) -> bool {
     let Pair { fingerprint, value, buckets: [from, to] } = pair;
     let slot = table.slots().slot(fingerprint.get(), value);
     table.relocate::<FixedWords>(Move { slot, from, to }, None)
 }
 
 /// Moves the copy of a pair from the first bucket to the second one, and back, unless it is gone.
-fn move_and_back<P: Payload>(table: &FixedTable<P>, pair: Pair) {
+fn move_and_back(table: &FixedTable, pair: Pair) {
     let _ = relocate(table, pair);
     let _ = relocate(table, reversed(pair));
 }
 
 /// As above, with a split of the first bucket between the two moves.
-fn move_split_and_back<P: Payload>(table: &GrowingTable<P>, item: Item) {
+fn move_split_and_back(table: &GrowingTable, item: Item) {
     let [first, second] = item.sides;
     let _ = splits::relocate(table, first);
     splits::split(table);
@@ -174,12 +173,12 @@ macro_rules! tiny {
 }
 
 tiny! {
-    Set: Bare, Slots::plain(4, 16, 0), |_| false, [Layout::Plain4x16, Layout::Growing2x30], None, 0;
-    Map: Valued::new(8), values::SLOTS, |_| false, [
+    Set: Payload::NONE, Slots::plain(4, 16, 0), |_| false, [Layout::Plain4x16, Layout::Growing2x30], None, 0;
+    Map: Payload::values(8), values::SLOTS, |_| false, [
         Layout::with_values(2, 8).expect("a layout"),
         Layout::growing(2, 8).expect("a layout")
     ], None, VALUE, VALUE;
-    Expiring: Aged::new(2, WINDOW, START), expiry::SLOTS, |it: &Self| it.advance() > START, [
+    Expiring: Payload::stamps(2, WINDOW, START), expiry::SLOTS, |it: &Self| it.advance() > START, [
         Layout::with_values(2, 2).expect("a layout"),
         Layout::growing(2, 2).expect("a layout")
     ], Some(ClockState::new(WINDOW, START, INTERVAL)), 0;

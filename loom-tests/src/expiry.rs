@@ -3,12 +3,12 @@
 
 use guira::{
     ExpiringFilter, Layout,
-    raw::{Aged, Clock, Fingerprint, FixedTable, FixedWords, Move, Pair, Slots, mix},
+    raw::{Fingerprint, FixedTable, FixedWords, Move, Pair, Payload, Slots, mix},
 };
 use loom::sync::Arc;
 
 /// A table whose slots expire.
-pub type Aging = FixedTable<Aged>;
+pub type Aging = FixedTable;
 
 /// Bits of a stamp: there are four ages, so that an old slot soon looks new.
 const STAMP_BITS: u32 = 2;
@@ -26,7 +26,7 @@ pub fn aging() -> Arc<Aging> {
 }
 
 fn new() -> Aging {
-    let aged = Aged::new(STAMP_BITS, WINDOW, START);
+    let aged = Payload::stamps(STAMP_BITS, WINDOW, START);
     FixedTable::new(SLOTS, 2, aged, false).expect("memory for a few words")
 }
 

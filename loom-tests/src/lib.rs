@@ -17,7 +17,7 @@ use std::sync::{
 
 use guira::{
     CuckooFilter, Hashed, Layout,
-    raw::{Addressing, Bare, Fingerprint, FixedTable, FixedWords, Move, Pair, Slots},
+    raw::{Addressing, Fingerprint, FixedTable, FixedWords, Move, Pair, Payload, Slots},
 };
 use loom::{cell::UnsafeCell, thread::JoinHandle};
 
@@ -288,7 +288,7 @@ impl Mark {
 /// If there is no memory.
 #[must_use]
 pub fn table(buckets: u64) -> FixedTable {
-    FixedTable::new(SLOTS, buckets, Bare, false).expect("memory for a few words")
+    FixedTable::new(SLOTS, buckets, Payload::NONE, false).expect("memory for a few words")
 }
 
 /// Returns a filter of two empty buckets, whose words are of the kind of those of the models.
@@ -308,7 +308,8 @@ pub fn filter() -> loom::sync::Arc<CuckooFilter> {
 pub fn new_filter() -> CuckooFilter {
     let is_semi_sorted = cfg!(feature = "semi-sorted");
     let layout = if is_semi_sorted { Layout::SemiSorted6x12 } else { Layout::Plain6x10 };
-    let table = FixedTable::new(layout.slots(), 2, Bare, false).expect("memory for a few words");
+    let table =
+        FixedTable::new(layout.slots(), 2, Payload::NONE, false).expect("memory for a few words");
     CuckooFilter::around(table, layout, None, None)
 }
 

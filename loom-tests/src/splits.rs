@@ -4,8 +4,8 @@
 //! round bucket b is split into b and b + 4.
 
 use guira::raw::{
-    Bare, ClockState, Code, GrowingLayout, GrowingTable, Grown, ImageLoader, Item, Leveled, Limits,
-    Payload, Place, Side, Size, SweepState, Valued,
+    ClockState, Code, GrowingLayout, GrowingTable, Grown, ImageLoader, Item, Leveled, Limits,
+    Payload, Place, Side, Size, SweepState,
 };
 use loom::{sync::Arc, thread::JoinHandle};
 
@@ -42,7 +42,7 @@ pub fn table(first: u64, max: u64) -> Arc<GrowingTable> {
 #[must_use]
 pub fn with_load(first: u64, max: u64, load: u32) -> Arc<GrowingTable> {
     let limits = Limits { buckets: max, load };
-    let table = GrowingTable::new::<S>(Bare, first, limits, 2, (false, false));
+    let table = GrowingTable::new::<S>(Payload::NONE, first, limits, 2, (false, false));
     Arc::new(table.expect("memory for a few words"))
 }
 
@@ -51,12 +51,12 @@ pub fn with_load(first: u64, max: u64, load: u32) -> Arc<GrowingTable> {
 /// # Panics
 /// If no table has this image, or if there is no memory.
 #[must_use]
-pub fn loaded<P: Payload>(
-    payload: P,
+pub fn loaded(
+    payload: Payload,
     grown: &Grown,
     words: &[u64],
     clock: Option<(ClockState, &SweepState)>,
-) -> GrowingTable<P> {
+) -> GrowingTable {
     let length = words.len() as u64;
     assert_eq!(grown.invalid(length), None, "{grown:?}");
     let loader = ImageLoader::new::<S>(payload, grown, length, 2, (false, false));
@@ -70,7 +70,7 @@ pub fn loaded<P: Payload>(
 }
 
 /// A table with values.
-pub type Map = GrowingTable<Valued>;
+pub type Map = GrowingTable;
 
 /// Returns a table with values that grows from 2 to 4 buckets, but not because of its load.
 ///
@@ -79,7 +79,7 @@ pub type Map = GrowingTable<Valued>;
 #[must_use]
 pub fn map() -> Arc<Map> {
     let limits = Limits { buckets: 4, load: 1024 };
-    let map = Map::new::<S>(Valued::new(4), 2, limits, 2, (false, false));
+    let map = Map::new::<S>(Payload::values(4), 2, limits, 2, (false, false));
     Arc::new(map.expect("memory for a few words"))
 }
 
@@ -89,8 +89,8 @@ pub fn map() -> Arc<Map> {
 /// # Panics
 /// If there are too few cores.
 #[must_use]
-pub fn item<P: Payload>(
-    table: &GrowingTable<P>,
+pub fn item(
+    table: &GrowingTable,
     stripe: u64,
     starts: [u32; 2],
     bits: [u64; 2],
@@ -111,19 +111,19 @@ pub fn item<P: Payload>(
 /// Returns an item that begins in buckets 0 and 1, and goes to the child of bucket 0. It stays in
 /// bucket 1.
 #[must_use]
-pub fn leaving<P: Payload>(table: &GrowingTable<P>, stripe: u64, nth: usize) -> Item {
+pub fn leaving(table: &GrowingTable, stripe: u64, nth: usize) -> Item {
     item(table, stripe, [0, 1], [1, 0], nth)
 }
 
 /// Returns an item that has one bucket only, and stays in it.
 #[must_use]
-pub fn staying<P: Payload>(table: &GrowingTable<P>, bucket: u32, nth: usize) -> Item {
+pub fn staying(table: &GrowingTable, bucket: u32, nth: usize) -> Item {
     item(table, 1, [bucket; 2], [0, 0], nth)
 }
 
 /// Returns the item that differs from another one in this bit of its extension.
 #[must_use]
-pub fn differing<P: Payload>(table: &GrowingTable<P>, item: Item, bit: u32) -> Item {
+pub fn differing(table: &GrowingTable, item: Item, bit: u32) -> Item {
     let mut side = item.sides[0];
     side.code.extension ^= 1 << bit;
     Item { sides: [side, table.growth().other(side)] }
@@ -153,30 +153,25 @@ pub fn only(side: Side) -> Item {
 ///
 /// # Panics
 /// If there is no room.
-pub fn put<P: Payload>(table: &GrowingTable<P>, side: Side) {
+pub fn put(table: &GrowingTable, side: Side) {
     table.insert::<S>(only(side)).expect("room");
 }
 
 /// The place of a side at a level.
 #[must_use]
-pub fn place<P: Payload>(table: &GrowingTable<P>, side: Side, level: u32) -> Place {
+pub fn place(table: &GrowingTable, side: Side, level: u32) -> Place {
     table.growth().place_of_item(side, Size { level, split: 0 })
 }
 
 /// Moves a slot that has this side, at this level.
 #[must_use]
-pub fn relocate_at<P: Payload>(
-    table: &GrowingTable<P>,
-    side: Side,
-    level: u32,
-    incoming: Option<Side>,
-) -> bool {
+pub fn relocate_at(table: &GrowingTable, side: Side, level: u32, incoming: Option<Side>) -> bool {
     table.relocate_slot::<S>(side, place(table, side, level), incoming)
 }
 
 /// Moves a slot that has this side, whether or not its bucket has been split once.
 #[must_use]
-pub fn relocate<P: Payload>(table: &GrowingTable<P>, side: Side) -> bool {
+pub fn relocate(table: &GrowingTable, side: Side) -> bool {
     (0..2).any(|level| relocate_at(table, side, level, None))
 }
 
@@ -184,7 +179,7 @@ pub fn relocate<P: Payload>(table: &GrowingTable<P>, side: Side) -> bool {
 ///
 /// # Panics
 /// If the table may not grow further.
-pub fn split<P: Payload>(table: &GrowingTable<P>) {
+pub fn split(table: &GrowingTable) {
     if !table.split_one::<S>() {
         let Size { level, split } = table.size();
         let bucket = u32::try_from(split).expect("a handful of buckets");
@@ -196,7 +191,7 @@ pub fn split<P: Payload>(table: &GrowingTable<P>) {
 ///
 /// # Panics
 /// If it has not grown so far, or further.
-pub fn assert_size<P: Payload>(table: &GrowingTable<P>, level: u32, split: u64) {
+pub fn assert_size(table: &GrowingTable, level: u32, split: u64) {
     assert_eq!(table.size(), Size { level, split });
 }
 

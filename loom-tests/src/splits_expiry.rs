@@ -3,14 +3,14 @@
 //! The items are those of [`splits`](crate::splits), and the clock is that of
 //! [`expiry`](crate::expiry).
 
-use guira::raw::{Aged, Clock as _, GrowingLayout, GrowingTable, Item, Limits, Place, Side};
+use guira::raw::{GrowingLayout, GrowingTable, Item, Limits, Payload, Place, Side};
 use loom::sync::Arc;
 
 pub use crate::expiry::{START, WINDOW};
 use crate::splits::{self, S, only};
 
 /// A table that grows and whose slots expire.
-pub type Aging = GrowingTable<Aged>;
+pub type Aging = GrowingTable;
 
 /// Bits of a stamp, as in tables of a fixed size.
 const STAMP_BITS: u32 = 2;
@@ -31,16 +31,16 @@ pub fn aging(max: u64) -> Arc<Aging> {
 /// If there is no memory.
 #[must_use]
 pub fn with_load(first: u64, max: u64, load: u32) -> Arc<Aging> {
-    new(Aged::new(STAMP_BITS, WINDOW, START), first, Limits { buckets: max, load })
+    new(Payload::stamps(STAMP_BITS, WINDOW, START), first, Limits { buckets: max, load })
 }
 
 /// As [`aging`], with the longer window.
 #[must_use]
 pub fn aging_longer(max: u64) -> Arc<Aging> {
-    new(Aged::new(LONG_STAMP_BITS, LONG_WINDOW, START), 2, Limits { buckets: max, load: 256 })
+    new(Payload::stamps(LONG_STAMP_BITS, LONG_WINDOW, START), 2, Limits { buckets: max, load: 256 })
 }
 
-fn new(aged: Aged, first: u64, limits: Limits) -> Arc<Aging> {
+fn new(aged: Payload, first: u64, limits: Limits) -> Arc<Aging> {
     let table = Aging::new::<S>(aged, first, limits, 2, (false, false));
     Arc::new(table.expect("memory for a few words"))
 }

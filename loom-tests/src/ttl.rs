@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use guira::{
     ExpiringFilter, GrowingExpiringFilter, Layout,
-    raw::{Aged, ClockState, FixedTable, GrowingTable, Limits, TimeSource},
+    raw::{ClockState, FixedTable, GrowingTable, Limits, Payload, TimeSource},
 };
 
 use crate::{
@@ -38,7 +38,7 @@ fn clock() -> Option<ClockState> {
 /// If there is no memory.
 #[must_use]
 pub fn filter() -> ExpiringFilter {
-    let table = FixedTable::new(SLOTS, 2, Aged::new(2, WINDOW, START), false);
+    let table = FixedTable::new(SLOTS, 2, Payload::stamps(2, WINDOW, START), false);
     let layout = Layout::with_values(2, 2).expect("a layout");
     ExpiringFilter::around(table.expect("memory for a few words"), layout, clock(), None)
 }
@@ -50,7 +50,7 @@ pub fn filter() -> ExpiringFilter {
 #[must_use]
 pub fn growing_filter() -> GrowingExpiringFilter {
     let limits = Limits { buckets: 4, load: 256 };
-    let aged = Aged::new(2, WINDOW, START);
+    let aged = Payload::stamps(2, WINDOW, START);
     let table = GrowingTable::new::<S>(aged, 2, limits, 2, (false, false));
     let layout = Layout::growing(2, 2).expect("a layout");
     GrowingExpiringFilter::around(table.expect("memory for a few words"), layout, clock(), None)

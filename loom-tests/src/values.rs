@@ -3,14 +3,14 @@
 
 use guira::{
     CuckooMap, Hashed, Layout,
-    raw::{Fingerprint, FixedTable, FixedWords, Move, Pair, Slots, Valued},
+    raw::{Fingerprint, FixedTable, FixedWords, Move, Pair, Payload, Slots},
 };
 use loom::sync::Arc;
 
 use crate::keyed_in;
 
 /// A table with values.
-pub type Map = FixedTable<Valued>;
+pub type Map = FixedTable;
 
 /// Bits of a value.
 const VALUE_BITS: u32 = 8;
@@ -28,7 +28,7 @@ pub fn map() -> Arc<Map> {
 }
 
 fn new_map() -> Map {
-    FixedTable::new(SLOTS, 2, Valued::new(VALUE_BITS), false).expect("memory for a few words")
+    FixedTable::new(SLOTS, 2, Payload::values(VALUE_BITS), false).expect("memory for a few words")
 }
 
 /// Returns a filter around such a table.

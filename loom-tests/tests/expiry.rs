@@ -3,7 +3,7 @@
 
 use guira::{
     InsertError,
-    raw::{Clock as _, FixedWords, Pair},
+    raw::{FixedWords, Pair},
 };
 use guira_loom_tests::{
     EVERY_WAY, Mark, check, check_shallow,

@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 
 use guira::{
     ExpiringFilter,
-    raw::{Clock as _, FixedWords, Pair},
+    raw::{FixedWords, Pair},
 };
 use guira_loom_tests::{
     Seen, check,

@@ -3,7 +3,7 @@
 
 use guira::{
     GrowingFilter, Hashed, InsertError, Layout,
-    raw::{Bare, GrowingTable, Item, Limits},
+    raw::{GrowingTable, Item, Limits, Payload},
 };
 use guira_loom_tests::{
     EVERY_WAY, Seen, check, check_deep, check_shallow, look_up_beside, spawn,
@@ -360,7 +360,7 @@ fn copies_in_one_bucket() {
 fn count_in_one_bucket_that_both_sides_leave() {
     check("split_one_bucket_count", 1_800, &["done"], |seen| {
         let limits = Limits { buckets: 4, load: 1024 };
-        let table = GrowingTable::new::<S>(Bare, 1, limits, 2, (false, false));
+        let table = GrowingTable::new::<S>(Payload::NONE, 1, limits, 2, (false, false));
         let table = table.expect("memory for a few words");
         let filter = GrowingFilter::around(table, Layout::Growing2x30, None, None);
         let item = |hash| filter.table().growth().item::<S>(filter.mixed_hash(hash));

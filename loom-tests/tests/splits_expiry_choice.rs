@@ -2,7 +2,7 @@
 //! of their items, and evictions.
 #![cfg(not(feature = "semi-sorted"))]
 
-use guira::raw::{Clock as _, Item};
+use guira::raw::Item;
 use guira_loom_tests::{
     check, spawn,
     splits::{S, differing, forgetful, leaving},

@@ -2,7 +2,7 @@
 //! advances and each other.
 #![cfg(not(feature = "semi-sorted"))]
 
-use guira::raw::{Clock as _, Item};
+use guira::raw::Item;
 use guira_loom_tests::{
     check, spawn,
     splits::{S, item, leaving, reversed, staying},

@@ -3,7 +3,6 @@
 
 use std::cmp::Ordering;
 
-use guira::raw::Clock as _;
 use guira_loom_tests::{
     check, spawn, spawn_deep,
     splits::{S, forgetful, leaving, loaded, split},

@@ -1,7 +1,7 @@
 //! Tables that grow: copies of the whole table, and clears.
 #![cfg(not(feature = "semi-sorted"))]
 
-use guira::raw::{Bare, GrowingTable, Place};
+use guira::raw::{GrowingTable, Payload, Place};
 use guira_loom_tests::{
     Mark, check, publishes, spawn,
     splits::{
@@ -31,7 +31,7 @@ fn cloned(table: &GrowingTable) -> GrowingTable {
 /// A copy as by a snapshot that is loaded again.
 fn restored(table: &GrowingTable) -> GrowingTable {
     let (grown, _, words) = table.copy_words().expect("memory for a few words");
-    loaded(Bare, &grown, &words, None)
+    loaded(Payload::NONE, &grown, &words, None)
 }
 
 /// Copies a table beside an item that moves there and back.

@@ -37,6 +37,26 @@ impl<I: Iterator<Item = u64>> Batch<'_, I> {
     }
 }
 
+/// The values of the items of a batch.
+#[derive(Clone, Copy)]
+pub(crate) enum BatchValues<'a> {
+    /// All items have this one.
+    All(u16),
+    /// Each item has its own.
+    Each(&'a [u16]),
+}
+
+impl BatchValues<'_> {
+    /// The value of the item at a position.
+    #[inline]
+    pub(super) fn of(self, position: usize) -> u16 {
+        match self {
+            Self::All(value) => value,
+            Self::Each(values) => values[position],
+        }
+    }
+}
+
 /// A change of the number of items. It reaches the counter when it is dropped, even if the hashing
 /// of a later item panics.
 pub(super) struct CountChange<'a> {

@@ -5,9 +5,9 @@ use core::fmt;
 use super::{
     Filter,
     engine::Engine,
-    kind::{Contents, Growth},
+    kind::{Contents, Growth, name},
 };
-use crate::{Layout, table::Clock as _};
+use crate::Layout;
 
 impl<C: Contents, G: Growth, S> Filter<C, G, S> {
     /// Returns the number of items in the filter, duplicates counted.
@@ -158,7 +158,7 @@ impl<C: Contents, G: Growth, S> Filter<C, G, S> {
 
 impl<C: Contents, G: Growth, S> fmt::Debug for Filter<C, G, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut fields = f.debug_struct(<C::Engine<G>>::NAME);
+        let mut fields = f.debug_struct(name::<C, G>());
         fields
             .field("len", &self.len())
             .field("capacity", &self.capacity())

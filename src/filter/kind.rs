@@ -12,10 +12,7 @@
 //! assert!(describe(&CuckooFilter::with_capacity(4)).starts_with("0 items"));
 //! ```
 
-#[cfg(feature = "std")]
-use super::engine::Content as _;
 use super::engine::{self, FixedEngine, SplittingEngine};
-use crate::table::{Aged, Bare, Valued};
 
 /// What a filter keeps of each key: [`Set`], [`Map`], or [`Expiring`]. Sealed.
 #[diagnostic::on_unimplemented(
@@ -72,36 +69,40 @@ impl Growth for Fixed {}
 impl Growth for Growing {}
 
 impl engine::Contents for Set {
-    type Engine<G: engine::Growth> = G::Set;
+    const NAMES: [&'static str; 2] = ["CuckooFilter", "GrowingFilter"];
     const NUMBER: u8 = 0;
 }
 
 impl engine::Contents for Map {
-    type Engine<G: engine::Growth> = G::Map;
+    const NAMES: [&'static str; 2] = ["CuckooMap", "GrowingMap"];
     const NUMBER: u8 = 1;
     const DEFAULT_VALUE_BITS: Option<u32> = Some(8);
 }
 
 impl engine::Contents for Expiring {
-    type Engine<G: engine::Growth> = G::Expiring;
+    const NAMES: [&'static str; 2] = ["ExpiringFilter", "GrowingExpiringFilter"];
     const NUMBER: u8 = 2;
     const DEFAULT_WINDOW: Option<u32> = Some(13);
 }
 
 impl engine::Growth for Fixed {
     const GROWS: bool = false;
-    type Set = FixedEngine<Bare>;
-    type Map = FixedEngine<Valued>;
-    type Expiring = FixedEngine<Aged>;
+    type Engine = FixedEngine;
 }
 
 impl engine::Growth for Growing {
     const GROWS: bool = true;
-    type Set = SplittingEngine<Bare>;
-    type Map = SplittingEngine<Valued>;
-    type Expiring = SplittingEngine<Aged>;
+    type Engine = SplittingEngine;
+}
+
+/// The name of a filter.
+pub(super) const fn name<C: Contents, G: Growth>() -> &'static str {
+    C::NAMES[G::GROWS as usize]
 }
 
 /// The names of filters, by the numbers of their contents and of their growth.
 #[cfg(feature = "std")]
-pub(super) const NAMES: [[&str; 2]; 3] = [Bare::NAMES, Valued::NAMES, Aged::NAMES];
+pub(super) const NAMES: [[&str; 2]; 3] = {
+    use engine::Contents;
+    [Set::NAMES, Map::NAMES, Expiring::NAMES]
+};

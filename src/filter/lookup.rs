@@ -5,7 +5,7 @@ use core::hash::BuildHasher;
 use super::{
     Filter, Key,
     batch::{check_burst, check_lengths},
-    engine::{Engine, Lookups},
+    engine::Engine,
     kind::{Contents, Growth},
 };
 use crate::table::{Answers, MIN_BATCH};

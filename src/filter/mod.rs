@@ -18,6 +18,8 @@ mod set;
 #[cfg(feature = "std")]
 mod snapshot;
 
+use core::marker::PhantomData;
+
 use crate::{
     BuildError,
     table::{Mixer, ShardedCounter},
@@ -98,12 +100,13 @@ pub use snapshot::{Dump, LoadError, Loader, View};
 /// No operation panics unless its documentation says so. A filter remains usable after a panic in
 /// user code (such as an item's `Hash`): no user code runs while a lock is held.
 pub struct Filter<C: Contents, G: Growth, S = StableHashBuilder> {
-    engine: C::Engine<G>,
+    engine: G::Engine,
     /// The seed that the user gave, or that was drawn. The others are derived from it.
     seed: u64,
     mixer: Mixer,
     items: ShardedCounter,
     hasher: S,
+    contents: PhantomData<fn() -> C>,
 }
 
 /// Construction, with the default hasher.
@@ -176,10 +179,11 @@ impl<C: Contents> Filter<C, Growing> {
 impl<C: Contents, G: Growth, S> Filter<C, G, S> {
     /// A filter of this engine, which holds this many items, or `None` if the system refuses the
     /// memory.
-    fn from_parts(engine: C::Engine<G>, seed: u64, items: u64, hasher: S) -> Option<Self> {
+    fn from_parts(engine: G::Engine, seed: u64, items: u64, hasher: S) -> Option<Self> {
         let counter = ShardedCounter::new(ShardedCounter::limit_beside(engine.table().stripes()))?;
         counter.add(items as i64);
-        Some(Self { engine, seed, mixer: Mixer::new(mixing_seed(seed)), items: counter, hasher })
+        let mixer = Mixer::new(mixing_seed(seed));
+        Some(Self { engine, seed, mixer, items: counter, hasher, contents: PhantomData })
     }
 
     /// Removes every item, while other threads use the filter.

@@ -4,8 +4,8 @@ use core::hash::BuildHasher;
 
 use super::{
     Filter, InsertMask, Insertion, Key, StableHashBuilder,
-    batch::{Batch, CountChange, Outcomes, check_lengths, insert_batch, insert_burst},
-    engine::SetEngine,
+    batch::{Batch, BatchValues, CountChange, Outcomes, check_lengths, insert_batch, insert_burst},
+    engine::Engine,
     kind::{Fixed, Growing, Growth, Set},
 };
 use crate::{InsertBatchError, InsertError, table::MIN_BATCH};
@@ -124,7 +124,7 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
     #[doc(alias = "add")]
     #[inline]
     pub fn insert<K: Key + ?Sized>(&self, key: &K) -> Result<(), InsertError> {
-        self.engine.insert(self.mixed(key))?;
+        self.engine.insert(self.mixed(key), 0)?;
         self.items.add(1);
         Ok(())
     }
@@ -155,7 +155,7 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
     #[doc(alias = "test_and_add")]
     #[inline]
     pub fn insert_unique<K: Key + ?Sized>(&self, key: &K) -> Result<Insertion, InsertError> {
-        let added = self.engine.insert_unique(self.mixed(key))?;
+        let added = self.engine.insert_unique(self.mixed(key), 0)?.is_none();
         if added {
             self.items.add(1);
         }
@@ -181,7 +181,7 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
     #[doc(alias = "delete")]
     #[inline]
     pub fn remove<K: Key + ?Sized>(&self, key: &K) -> bool {
-        let removed = self.engine.remove(self.mixed(key));
+        let removed = self.engine.remove(self.mixed(key), 0);
         if removed {
             self.items.add(-1);
         }
@@ -291,12 +291,12 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
         let mut change = CountChange { counter: Some(&self.items), sign: -1, items: 0 };
         if keys.len() < MIN_BATCH {
             for (removed, key) in removed.iter_mut().zip(keys) {
-                *removed = self.engine.remove(self.mixed(key));
+                *removed = self.engine.remove(self.mixed(key), 0);
                 change.items += usize::from(*removed);
             }
         } else {
             self.with(self.keys(keys), |hashes| {
-                self.engine.remove_each(hashes, removed, &mut change.items);
+                self.engine.remove_each(hashes, BatchValues::All(0), removed, &mut change.items);
             });
         }
         change.items
@@ -305,7 +305,8 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
     /// Inserts each item that is absent.
     fn insert_unique_each<K: Key>(&self, keys: &[K], outcomes: &mut Outcomes<'_>) {
         if keys.len() < MIN_BATCH {
-            outcomes.take_all(keys.iter().map(|key| self.engine.insert_unique(self.mixed(key))));
+            let insert = |key| Ok(self.engine.insert_unique(self.mixed(key), 0)?.is_none());
+            outcomes.take_all(keys.iter().map(insert));
         } else {
             self.with(self.keys(keys), |hashes| self.engine.insert_unique_each(hashes, outcomes));
         }
@@ -320,10 +321,12 @@ impl<G: Growth, S> Filter<Set, G, S> {
         outcomes: &mut Outcomes<'_>,
     ) {
         if batch.is_small() {
-            let insert = |hash| self.engine.insert(self.mix(hash)).map(|()| true);
+            let insert = |hash| self.engine.insert(self.mix(hash), 0).map(|()| true);
             outcomes.take_all(batch.each.map(insert));
         } else {
-            self.with(batch, |hashes| self.engine.insert_each(hashes, outcomes));
+            self.with(batch, |hashes| {
+                self.engine.insert_each(hashes, BatchValues::All(0), outcomes)
+            });
         }
     }
 }

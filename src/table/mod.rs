@@ -251,7 +251,7 @@ pub(crate) use batch::{
 pub use counter::ShardedCounter;
 #[cfg(feature = "std")]
 pub(crate) use expiry::MAX_GENERATION;
-pub use expiry::{Aged, Clock, ClockAndSweep, ClockState, Generations, SweepState, TimeSource};
+pub use expiry::{ClockAndSweep, ClockState, Generations, SweepState, TimeSource};
 pub(crate) use expiry::{MAX_LAG, MAX_READING, stamp_bits};
 #[cfg(feature = "raw")]
 pub use fixed::Move;
@@ -273,13 +273,13 @@ pub use mix::Mixer;
 #[cfg(any(test, feature = "raw"))]
 pub use mix::mix;
 pub(crate) use mix::{GAMMA, finalize};
-pub use payload::{Bare, Payload};
+pub use payload::Payload;
 use prefetch::prefetch;
 pub use space::{Attempts, Seen, Space, Words};
 pub(crate) use stats::Counters;
 #[cfg(feature = "stats")]
 pub use stats::Stats;
-pub use steps::{Candidates, MergeRefusal, Merged, Valued};
+pub use steps::{Candidates, MergeRefusal, Merged};
 #[cfg(feature = "std")]
 pub(crate) use stripes::MAX_STRIPES;
 #[cfg(loom)]
@@ -296,7 +296,7 @@ pub struct Table<S: Space> {
     space: S,
     stripes: Stripes,
     counters: Counters,
-    clock: <S::Payload as Payload>::Clock,
+    clock: Generations,
 }
 
 /// The space of a table is its own: what concerns buckets and the addressing alone is there.
@@ -316,13 +316,10 @@ impl<S: Space> DerefMut for Table<S> {
 }
 
 impl<S: Space> Table<S> {
-    /// Whether slots expire.
-    const SWEEPS: bool = <S::Payload as Payload>::Clock::SWEEPS;
-
     /// What the table knows about the age of its slots.
     #[inline]
     #[must_use]
-    pub fn clock(&self) -> &<S::Payload as Payload>::Clock {
+    pub fn clock(&self) -> &Generations {
         &self.clock
     }
 

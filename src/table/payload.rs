@@ -1,40 +1,64 @@
-//! Payloads: what slots hold beside a fingerprint. Each implements [`Payload`] beside its lookups
-//! or steps.
+//! What slots hold beside a fingerprint.
 
-use super::Clock;
+use super::Generations;
 
-/// What the slots of a table hold beside a fingerprint.
-pub trait Payload: Copy + core::fmt::Debug {
-    /// What the table knows about the age of its slots.
-    type Clock: Clock;
+/// What the slots of a table hold beside a fingerprint: a number of bits, none in sets. They are a
+/// value, or if slots expire, the stamp of a generation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Payload {
+    value_bits: u32,
+    ages: Option<Ages>,
+}
+
+/// How slots age.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Ages {
+    window: u32,
+    start: u64,
+}
+
+impl Payload {
+    /// Fingerprints alone.
+    pub const NONE: Self = Self::values(0);
+
+    /// Values of this many bits.
+    ///
+    /// [`with_values`](crate::Layout::with_values) has 1 bit at least and 16 at most.
+    #[must_use]
+    pub const fn values(bits: u32) -> Self {
+        Self { value_bits: bits, ages: None }
+    }
+
+    /// Stamps of this many bits. Slots are visible up to the age `window`, at most
+    /// `2^bits - 3`. A new table starts in the generation `start`, at least `window`.
+    #[must_use]
+    pub fn stamps(bits: u32, window: u32, start: u64) -> Self {
+        debug_assert!(window <= (1_u32 << bits) - 3);
+        Self { value_bits: bits, ages: Some(Ages { window, start }) }
+    }
 
     /// Returns the clock of a new table with this many stripes, and with this many buckets at first
     /// if it grows; or `None` if the system refuses the memory.
-    fn clock(&self, stripes: usize, grows: Option<u64>) -> Option<Self::Clock>;
+    pub(super) fn clock(self, stripes: usize, grows: Option<u64>) -> Option<Generations> {
+        match self.ages {
+            None => Some(Generations::none()),
+            Some(Ages { window, start }) => {
+                Generations::new(start, (window, self.value_bits), stripes, grows)
+            }
+        }
+    }
 
     /// The number of bits of a value.
-    fn value_bits(&self) -> u32;
+    #[inline]
+    #[must_use]
+    pub fn value_bits(self) -> u32 {
+        self.value_bits
+    }
 
     /// The mask of a value's bits.
     #[inline]
-    fn value_mask(&self) -> u32 {
-        (1 << self.value_bits()) - 1
-    }
-}
-
-/// The payload of tables whose slots hold fingerprints alone. It has no size and no cost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bare;
-
-impl Payload for Bare {
-    type Clock = ();
-
-    fn clock(&self, _stripes: usize, _grows: Option<u64>) -> Option<()> {
-        Some(())
-    }
-
-    #[inline]
-    fn value_bits(&self) -> u32 {
-        0
+    #[must_use]
+    pub fn value_mask(self) -> u32 {
+        (1 << self.value_bits) - 1
     }
 }

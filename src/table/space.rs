@@ -4,7 +4,7 @@
 //! There are two spaces, and a table has one of them at compile time: that of a fixed size (see
 //! `fixed/`), and the one that grows (see `split/`).
 
-use super::{Hashes, Payload, Stripe, StripeGuard, Stripes, Table, stats::RelocationCount};
+use super::{Hashes, Stripe, StripeGuard, Stripes, Table, stats::RelocationCount};
 use crate::{InsertError, bucket::Lanes, sync::Word};
 
 /// A word, as it was loaded from a bucket.
@@ -31,8 +31,6 @@ impl Default for Attempts {
 
 /// The buckets of a table, and the addressing.
 pub trait Space: Sized {
-    /// What slots hold beside fingerprints.
-    type Payload: Payload;
     /// An item, and where it may be.
     type Item: Copy;
     /// A slot that is to be moved to its other side.
@@ -42,8 +40,8 @@ pub trait Space: Sized {
     /// Whether buckets are split, so that slots can know different parts of their items.
     const GROWS: bool;
 
-    /// The payload.
-    fn payload(&self) -> Self::Payload;
+    /// The bits of a value.
+    fn value_mask(&self) -> u32;
 
     /// The item with a value, given the item with the value zero.
     fn with_value(item: Self::Item, value: u16) -> Self::Item;

@@ -1,6 +1,6 @@
 //! A table, operation by operation, against an oracle that knows exactly which inserts must fail.
 
-use guira::raw::{Bare, FixedTable, FixedWords, Merged, Pair, Slots};
+use guira::raw::{FixedTable, FixedWords, Merged, Pair, Payload, Slots};
 use rand::{Rng, RngExt};
 
 use super::oracle::Oracle;
@@ -19,7 +19,7 @@ impl<R: Rng> TableChecker<R> {
     /// An empty table of so many buckets. A search expands up to 500, so it finds every empty slot
     /// of a smaller table.
     pub fn new(slots: Slots, buckets: u64, seed: u64, rng: R) -> Self {
-        let table = FixedTable::new(slots, buckets, Bare, false).expect("a small table");
+        let table = FixedTable::new(slots, buckets, Payload::NONE, false).expect("a small table");
         let mut hashes = super::rng(seed);
         let count = buckets * u64::from(slots.count()) * 3 / 2 + 4;
         let pair = |_| table.addressing().pair(hashes.random());

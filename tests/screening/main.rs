@@ -16,7 +16,7 @@ use std::{
 
 use guira::{
     Layout,
-    raw::{Addressing, Bare, Code, Fingerprint, GrowingLayout, Growth, Leveled, Mixer},
+    raw::{Addressing, Code, Fingerprint, GrowingLayout, Growth, Leveled, Mixer, Payload},
 };
 use shapes::{GOLDEN, SHAPES, Shape, finalize};
 use table::Table;
@@ -69,7 +69,7 @@ fn fixed(layout: Layout, buckets: u64, lookups: u64) -> Formulas {
 
 /// The library's formulas for tables that grow, after this many doublings.
 fn growing<L: GrowingLayout>(first: u64, level: u32, lookups: u64) -> Formulas {
-    let growth = || Growth::new::<L>(first, Bare).expect("a small table");
+    let growth = || Growth::new::<L>(first, Payload::NONE).expect("a small table");
     let (forth, back) = (growth(), growth());
     // A slot that knows as much as it can, with the marker above it.
     let stored = move |side: guira::raw::Side| {

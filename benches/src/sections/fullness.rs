@@ -3,7 +3,7 @@
 
 use guira::{
     CuckooFilter, CuckooMap, Hashed, Layout,
-    raw::{Bare, FixedTable as Buckets, FixedWords, Slots},
+    raw::{FixedTable as Buckets, FixedWords, Payload, Slots},
 };
 use guira_harness::table::Table;
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
@@ -23,7 +23,7 @@ fn sized_layouts() -> impl Iterator<Item = Layout> {
 
 /// Inserts random items into a new table until it refuses one. Returns how many it holds.
 fn items_until_full(slots: Slots, buckets: u64, rng: &mut SmallRng) -> u64 {
-    let table = Buckets::new(slots, buckets, Bare, true).expect("memory");
+    let table = Buckets::new(slots, buckets, Payload::NONE, true).expect("memory");
     let mut items = 0;
     while table.insert::<FixedWords>(table.addressing().pair(rng.random())).is_ok() {
         items += 1;

@@ -274,7 +274,7 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     /// ```
     pub fn build(self) -> Result<Filter<C, G, S>, BuildError> {
         let own_bytes = size_of::<Filter<C, G, S>>();
-        let engine = <C::Engine<G>>::build(&self.settings.validated::<C, G>(own_bytes)?)?;
+        let engine = G::Engine::build(&self.settings.validated::<C, G>(own_bytes)?)?;
         let seed = self.seed.unwrap_or_else(random_seed);
         let error = engine.out_of_memory();
         Filter::from_parts(engine, seed, 0, self.hasher.make(seed)).ok_or(error)

@@ -4,19 +4,23 @@
 use alloc::vec::Vec;
 use core::num::NonZero;
 
-use super::{Content, Engine, bytes_of};
+use super::{Engine, answer_items, bytes_of, insert_absent_items, payload, remove_items};
 #[cfg(feature = "std")]
 use crate::filter::snapshot::{Form, LoadError, Saved, Words, field};
 #[cfg(guira_in_place)]
 use crate::table::Borrowed;
 #[cfg(feature = "std")]
-use crate::table::{Buckets, Clock};
+use crate::table::Buckets;
 use crate::{
     BuildError, InsertError, Layout,
-    filter::{batch::Outcomes, builder::Settings},
+    filter::{
+        Values,
+        batch::{BatchValues, Outcomes},
+        builder::Settings,
+    },
     table::{
-        self, Bare, FixedSpace, FixedTable, Hashes, Kernel, MAX_BUCKETS, Merged, Pair, Payload,
-        PendingInserts, Stripes,
+        Answers, FixedSpace, FixedTable, FixedWords, Hashes, Kernel, MAX_BUCKETS, Merged, Pair,
+        PendingInserts, Space as _, Stripes,
         choice::{Layouts, buckets_for, by_preference, with_values_by_preference},
         table_bytes,
     },
@@ -24,137 +28,302 @@ use crate::{
 
 /// The engine of filters with a fixed capacity: one table, whose size is fixed.
 #[derive(Debug)]
-pub struct FixedEngine<P: Payload = Bare> {
-    pub(super) table: FixedTable<P>,
-    pub(super) layout: Layout,
+pub struct FixedEngine {
+    table: FixedTable,
+    layout: Layout,
     capacity: usize,
     huge_pages: bool,
     /// Largest number of copies of an item, if it is lower than the slots of two buckets.
-    pub(super) max_copies: Option<NonZero<u8>>,
+    max_copies: Option<NonZero<u8>>,
 }
 
-for_each_payload! { P:
-    impl Engine for FixedEngine<P> {
-        type Space = FixedSpace<P>;
+impl Engine for FixedEngine {
+    type Space = FixedSpace;
 
-        const NAME: &'static str = P::NAMES[0];
+    fn table(&self) -> &FixedTable {
+        &self.table
+    }
 
-        of_the_table!(FixedTable<P>, by_value);
+    fn layout(&self) -> Layout {
+        self.layout
+    }
 
-        fn build(settings: &Settings) -> Result<Self, BuildError> {
-            let (layout, buckets) = choose(settings)?;
-            let Settings { huge_pages, .. } = *settings;
-            let stripes = Stripes::count_for(buckets, settings.writers.and_then(NonZero::new));
-            // A first check before anything is allocated. It leaves out the clock, which is small.
-            settings.bytes_left(table_bytes(buckets, huge_pages, stripes), stripes)?;
-            let clock = settings.new_clock();
-            let payload = P::of(layout, clock);
-            let table =
-                FixedTable::with_stripes(layout.slots(), buckets, payload, stripes, huge_pages);
-            let mut table = table.ok_or(BuildError::OutOfMemory { bytes: bytes_of(buckets) })?;
-            table.set_clock(clock);
-            settings.bytes_left(Some(table.size_in_bytes()), stripes)?;
-            // The builder demands a capacity.
-            let capacity = settings.capacity.unwrap_or(1);
-            let max_copies = effective_limit(layout, settings.max_copies);
-            let kernel = settings.kernel();
-            Ok(Self::new(table, layout, capacity, huge_pages, max_copies, kernel))
+    fn size_in_bytes(&self) -> usize {
+        self.table.size_in_bytes()
+    }
+
+    fn build(settings: &Settings) -> Result<Self, BuildError> {
+        let (layout, buckets) = choose(settings)?;
+        let Settings { huge_pages, .. } = *settings;
+        let stripes = Stripes::count_for(buckets, settings.writers.and_then(NonZero::new));
+        // A first check before anything is allocated. It leaves out the clock, which is small.
+        settings.bytes_left(table_bytes(buckets, huge_pages, stripes), stripes)?;
+        let clock = settings.new_clock();
+        let payload = payload(layout, clock);
+        let table = FixedTable::with_stripes(layout.slots(), buckets, payload, stripes, huge_pages);
+        let mut table = table.ok_or(BuildError::OutOfMemory { bytes: bytes_of(buckets) })?;
+        table.set_clock(clock);
+        settings.bytes_left(Some(table.size_in_bytes()), stripes)?;
+        // The builder demands a capacity.
+        let capacity = settings.capacity.unwrap_or(1);
+        let max_copies = effective_limit(layout, settings.max_copies);
+        let kernel = settings.kernel();
+        Ok(Self::new(table, layout, capacity, huge_pages, max_copies, kernel))
+    }
+
+    fn try_clone(&self) -> Result<(Self, u64), BuildError> {
+        let copied = self.table.try_clone(self.huge_pages);
+        let (table, occupied) = copied.ok_or_else(|| self.out_of_memory())?;
+        Ok((Self { table, ..*self }, occupied))
+    }
+
+    #[inline]
+    fn contains(&self, mixed: u64) -> bool {
+        self.table.contains_mixed(mixed)
+    }
+
+    fn contains_each(
+        &self,
+        len: usize,
+        hashes: &mut Hashes<'_>,
+        mut answers: Answers<'_>,
+    ) -> usize {
+        if self.table.clock().sweeps() {
+            self.table.visible_each(hashes, &mut answers)
+        } else {
+            self.table.look_up_each::<false>(len, hashes, &mut answers)
         }
+    }
 
-        fn try_clone(&self) -> Result<(Self, u64), BuildError> {
-            let copied = self.table.try_clone(self.huge_pages);
-            let (table, occupied) = copied.ok_or_else(|| self.out_of_memory())?;
-            Ok((Self { table, ..*self }, occupied))
-        }
+    fn count(&self, mixed: u64) -> usize {
+        self.table.count::<FixedWords>(self.fetched(mixed))
+    }
 
-        fn clear(&self) -> u64 {
-            self.table.clear()
+    #[inline]
+    fn insert(&self, mixed: u64, value: u16) -> Result<(), InsertError> {
+        if self.max_copies.is_some() {
+            return self.insert_limited(mixed, value);
         }
+        let pair = self.table.addressing().pair(mixed).with_value(value);
+        self.table.prefetch(&pair);
+        if self.table.add::<FixedWords>(&pair) {
+            Ok(())
+        } else {
+            self.insert_by_relocating(mixed, value)
+        }
+    }
 
-        fn merge(&self, other: &Self) -> Merged {
-            self.table.merge(&other.table, self.max_copies.map(|limit| limit.get().into()))
+    fn insert_each(
+        &self,
+        hashes: &mut Hashes<'_>,
+        values: BatchValues<'_>,
+        outcomes: &mut Outcomes<'_>,
+    ) {
+        let mut pending = PendingInserts::default();
+        let (ended, mut done) = outcomes.taking();
+        if self.max_copies.is_some() {
+            // One by one: interleaved inserts of one item would not count one another.
+            let limit = self.limit();
+            return self.table.for_each_pair(hashes, |position, pair| {
+                if !ended.get() {
+                    let pair = pair.with_value(values.of(position));
+                    done(position, self.table.insert_up_to::<FixedWords>(limit, pair));
+                }
+            });
         }
+        self.table.for_each_pair(hashes, |position, pair| {
+            if !ended.get() {
+                let pair = pair.with_value(values.of(position));
+                pending.insert(&self.table, position, pair, &mut done);
+            }
+        });
+        pending.finish(&self.table, &mut done);
+    }
 
-        fn buckets(&self) -> u64 {
-            self.table.addressing().buckets()
-        }
+    fn insert_unique(&self, mixed: u64, value: u16) -> Result<Option<u16>, InsertError> {
+        self.insert_absent(self.fetched(mixed).with_value(value))
+    }
 
-        fn capacity(&self) -> usize {
-            self.capacity
-        }
+    fn insert_unique_each(&self, hashes: &mut Hashes<'_>, outcomes: &mut Outcomes<'_>) {
+        let insert = |pair| Ok(self.insert_absent(pair)?.is_none());
+        insert_absent_items::<FixedWords, _>(&self.table, hashes, outcomes, insert);
+    }
 
-        #[cfg(feature = "raw")]
-        fn kernel(&self) -> Kernel {
-            self.table.kernel()
-        }
+    fn remove(&self, mixed: u64, value: u16) -> bool {
+        self.remove_pair(self.fetched(mixed).with_value(value))
+    }
 
-        fn false_positive_rate(&self) -> f64 {
-            rate_at_capacity(self.capacity, (self.layout, self.table.addressing().buckets()))
-        }
+    fn remove_each(
+        &self,
+        hashes: &mut Hashes<'_>,
+        values: BatchValues<'_>,
+        removed: &mut [bool],
+        count: &mut usize,
+    ) {
+        let remove = |position, pair: Pair| self.remove_pair(pair.with_value(values.of(position)));
+        remove_items::<FixedWords, _>(&self.table, hashes, removed, count, remove);
+    }
+
+    #[inline]
+    fn get(&self, mixed: u64) -> Option<u16> {
+        self.table.get_mixed(mixed)
+    }
+
+    fn get_each(&self, len: usize, hashes: &mut Hashes<'_>, mut answers: Answers<'_>) -> usize {
+        self.table.look_up_each::<true>(len, hashes, &mut answers)
+    }
+
+    fn values(&self, mixed: u64) -> Values {
+        Values::new(self.table.candidates::<FixedWords>(self.fetched(mixed)))
+    }
+
+    fn contains_value(&self, mixed: u64, value: u16) -> bool {
+        self.table.contains_value::<FixedWords>(self.fetched(mixed).with_value(value))
+    }
+
+    fn replace(&self, mixed: u64, old: u16, new: u16) -> bool {
+        self.table.replace::<FixedWords>(self.fetched(mixed).with_value(old), new)
+    }
+
+    fn insert_for(&self, mixed: u64, life: u32) -> Result<u64, InsertError> {
+        self.table.insert_for::<FixedWords>(self.table.fetched::<FixedWords>(mixed), life)
+    }
+
+    fn insert_unseen(&self, mixed: u64, life: u32) -> Result<Option<u64>, InsertError> {
+        self.table.insert_unseen_for::<FixedWords>(self.fetched(mixed), life)
+    }
+
+    fn insert_unseen_each(&self, hashes: &mut Hashes<'_>, outcomes: &mut Outcomes<'_>) {
+        let insert = |pair| Ok(self.table.insert_unseen::<FixedWords>(pair)?.is_some());
+        insert_absent_items::<FixedWords, _>(&self.table, hashes, outcomes, insert);
+    }
+
+    fn refresh(&self, mixed: u64) -> bool {
+        self.table.refresh::<FixedWords>(self.fetched(mixed))
+    }
+
+    fn refresh_each(&self, hashes: &mut Hashes<'_>, answers: Answers<'_>) {
+        let refresh = |pair| self.table.refresh::<FixedWords>(pair).then_some(0);
+        answer_items::<FixedWords, _>(&self.table, hashes, answers, refresh);
+    }
+
+    fn remove_of(&self, mixed: u64, generation: u64) -> bool {
+        self.table.remove_of::<FixedWords>(self.fetched(mixed), generation)
+    }
+
+    fn advance(&self) -> u64 {
+        self.table.advance::<FixedWords>()
+    }
+
+    fn tick(&self) -> Option<u64> {
+        self.table.tick::<FixedWords>()
+    }
+
+    fn keep_time(&self) {
+        self.table.keep_time::<FixedWords>();
+    }
+
+    fn catch_up(&self, items: usize) {
+        self.table.catch_up::<FixedWords>(items);
+    }
+
+    fn tick_by(&self, clock: impl Fn() -> u64) -> Option<u64> {
+        self.table.tick_by::<FixedWords>(clock)
+    }
+
+    fn advance_to(&self, clock: impl Fn() -> u64) -> u64 {
+        self.table.advance_to::<FixedWords>(clock)
+    }
+
+    fn sweep(&self, buckets: u64) -> u64 {
+        self.table.sweep::<FixedWords>(buckets)
+    }
+
+    fn clear(&self) -> u64 {
+        self.table.clear()
+    }
+
+    fn merge(&self, other: &Self) -> Merged {
+        self.table.merge(&other.table, self.max_copies.map(|limit| limit.get().into()))
+    }
+
+    fn buckets(&self) -> u64 {
+        self.table.addressing().buckets()
+    }
+
+    fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    #[cfg(feature = "raw")]
+    fn kernel(&self) -> Kernel {
+        self.table.kernel()
+    }
+
+    fn false_positive_rate(&self) -> f64 {
+        rate_at_capacity(self.capacity, (self.layout, self.table.addressing().buckets()))
     }
 }
 
 #[cfg(feature = "std")]
-for_each_payload! { P:
-    impl Saved for FixedEngine<P> {
-        type Memory = Buckets;
+impl Saved for FixedEngine {
+    type Memory = Buckets;
 
-        fn form(&self) -> Form {
-            Form {
-                layout: self.layout,
-                words: self.table.addressing().buckets(),
-                capacity: self.capacity as u64,
-                max_copies: self.max_copies.map_or(0, |limit| limit.get().into()),
-                target: 0.0,
-                stripes: self.table.stripes(),
-                clock: self.table.clock().read(self.table.clock().now()),
-                grown: None,
-                sweep: None,
-            }
-        }
-
-        fn copy_words(&self) -> Option<(Form, Vec<u64>)> {
-            let (words, clock) = self.table.copy_words()?;
-            Some((Form { clock, ..self.form() }, words))
-        }
-
-        fn words(&self) -> &impl Words {
-            self.table.buckets()
-        }
-
-        fn check(form: &Form) -> Result<(), LoadError> {
-            let slots = 2 * u64::from(form.layout.slots_per_bucket());
-            field("copies", form.max_copies, form.max_copies < slots)
-        }
-
-        fn memory(form: &Form, _reserve: bool) -> Option<Buckets> {
-            Buckets::new(form.words, true)
-        }
-
-        fn restore(form: &Form, _occupied: u64, buckets: Buckets) -> Option<Self> {
-            let mut restored = Self::holding(form, buckets, form.stripes)?;
-            restored.table.start_clock(form.clock);
-            Some(restored)
-        }
-
-        #[cfg(guira_in_place)]
-        fn in_place(form: &Form, words: Borrowed, stripes: usize) -> Option<Self> {
-            let mut engine = Self::holding(form, Buckets::borrowed(words), stripes)?;
-            engine.table.set_clock(form.clock);
-            Some(engine)
+    fn form(&self) -> Form {
+        Form {
+            layout: self.layout,
+            words: self.table.addressing().buckets(),
+            capacity: self.capacity as u64,
+            max_copies: self.max_copies.map_or(0, |limit| limit.get().into()),
+            target: 0.0,
+            stripes: self.table.stripes(),
+            clock: self.table.clock().read(self.table.clock().now()),
+            grown: None,
+            sweep: None,
         }
     }
 
-    impl FixedEngine<P> {
-        /// The engine of this form with these buckets, whose clock is not set. `None` if the system
-        /// refuses the memory for the rest.
-        fn holding(form: &Form, buckets: Buckets, stripes: usize) -> Option<Self> {
-            let payload = P::of(form.layout, form.clock);
-            let table = FixedTable::with_buckets(form.layout.slots(), payload, buckets, stripes)?;
-            let capacity = usize::try_from(form.capacity).ok()?;
-            let max_copies = NonZero::new(form.max_copies as u8);
-            Some(Self::new(table, form.layout, capacity, true, max_copies, Kernel::best()))
-        }
+    fn copy_words(&self) -> Option<(Form, Vec<u64>)> {
+        let (words, clock) = self.table.copy_words()?;
+        Some((Form { clock, ..self.form() }, words))
+    }
+
+    fn words(&self) -> &impl Words {
+        self.table.buckets()
+    }
+
+    fn check(form: &Form) -> Result<(), LoadError> {
+        let slots = 2 * u64::from(form.layout.slots_per_bucket());
+        field("copies", form.max_copies, form.max_copies < slots)
+    }
+
+    fn memory(form: &Form, _reserve: bool) -> Option<Buckets> {
+        Buckets::new(form.words, true)
+    }
+
+    fn restore(form: &Form, _occupied: u64, buckets: Buckets) -> Option<Self> {
+        let mut restored = Self::holding(form, buckets, form.stripes)?;
+        restored.table.start_clock(form.clock);
+        Some(restored)
+    }
+
+    #[cfg(guira_in_place)]
+    fn in_place(form: &Form, words: Borrowed, stripes: usize) -> Option<Self> {
+        let mut engine = Self::holding(form, Buckets::borrowed(words), stripes)?;
+        engine.table.set_clock(form.clock);
+        Some(engine)
+    }
+}
+
+impl FixedEngine {
+    /// The engine of this form with these buckets, whose clock is not set. `None` if the system
+    /// refuses the memory for the rest.
+    fn holding(form: &Form, buckets: Buckets, stripes: usize) -> Option<Self> {
+        let payload = payload(form.layout, form.clock);
+        let table = FixedTable::with_buckets(form.layout.slots(), payload, buckets, stripes)?;
+        let capacity = usize::try_from(form.capacity).ok()?;
+        let max_copies = NonZero::new(form.max_copies as u8);
+        Some(Self::new(table, form.layout, capacity, true, max_copies, Kernel::best()))
     }
 }
 
@@ -208,66 +377,76 @@ fn choose(settings: &Settings) -> Result<(Layout, u64), BuildError> {
     })
 }
 
-for_each_payload! { P:
-    impl FixedEngine<P> {
-        /// The engine of this table.
-        pub(super) fn new(
-            mut table: FixedTable<P>,
-            layout: Layout,
-            capacity: usize,
-            huge_pages: bool,
-            max_copies: Option<NonZero<u8>>,
-            kernel: Kernel,
-        ) -> Self {
-            table.set_kernel(kernel);
-            Self { table, layout, capacity, huge_pages, max_copies }
-        }
+impl FixedEngine {
+    /// The engine of this table.
+    pub(super) fn new(
+        mut table: FixedTable,
+        layout: Layout,
+        capacity: usize,
+        huge_pages: bool,
+        max_copies: Option<NonZero<u8>>,
+        kernel: Kernel,
+    ) -> Self {
+        table.set_kernel(kernel);
+        Self { table, layout, capacity, huge_pages, max_copies }
     }
 }
 
-impl<P: Payload> FixedEngine<P> {
+impl FixedEngine {
     /// The limit on copies, or one that has no effect.
-    pub(super) fn limit(&self) -> usize {
+    fn limit(&self) -> usize {
         self.max_copies.map_or(usize::MAX, |limit| limit.get().into())
     }
 
-    /// Inserts many items, of which `complete` returns each with its value.
+    /// The pair of an item, whose lines are prefetched.
     #[inline]
-    pub(super) fn insert_items<L: table::Words<FixedSpace<P>>>(
-        &self,
-        hashes: &mut Hashes<'_>,
-        outcomes: &mut Outcomes<'_>,
-        complete: impl Fn(usize, Pair) -> Pair,
-    ) {
-        let mut pending = PendingInserts::default();
-        let (ended, mut done) = outcomes.taking();
-        if self.max_copies.is_some() {
-            // One by one: interleaved inserts of one item would not count one another.
-            let limit = self.limit();
-            return self.table.for_each_pair(hashes, |position, pair| {
-                if !ended.get() {
-                    let pair = complete(position, pair);
-                    done(position, self.table.insert_up_to::<L>(limit, pair));
-                }
-            });
-        }
-        self.table.for_each_pair(hashes, |position, pair| {
-            if !ended.get() {
-                pending.insert(&self.table, position, complete(position, pair), &mut done);
-            }
-        });
-        pending.finish(&self.table, &mut done);
+    fn fetched(&self, mixed: u64) -> Pair {
+        self.table.fetched_with_stripe::<FixedWords>(mixed)
     }
 
-    /// Inserts an item, within the limit on copies.
+    /// The rest of `insert`, if copies are limited.
+    #[inline(never)]
+    fn insert_limited(&self, mixed: u64, value: u16) -> Result<(), InsertError> {
+        let pair = self.fetched(mixed).with_value(value);
+        self.table.insert_up_to::<FixedWords>(self.limit(), pair)
+    }
+
+    /// The rest of `insert`, once both buckets were full.
+    #[cold]
+    #[inline(never)]
+    fn insert_by_relocating(&self, mixed: u64, value: u16) -> Result<(), InsertError> {
+        let pair = self.table.addressing().pair(mixed).with_value(value);
+        self.table.insert_by_relocating(pair)
+    }
+
     #[inline]
-    pub(super) fn insert_item<L: table::Words<FixedSpace<P>>>(
+    fn insert_absent(&self, pair: Pair) -> Result<Option<u16>, InsertError> {
+        let Pair { fingerprint, value, buckets: [first, second] } = pair;
+        self.insert_absent_by(fingerprint.get(), value, first, second)
+    }
+
+    #[inline]
+    fn remove_pair(&self, pair: Pair) -> bool {
+        let Pair { fingerprint, value, buckets: [first, second] } = pair;
+        self.remove_by(fingerprint.get(), value, first, second)
+    }
+
+    /// (Out of line, as `remove_by`: with the step inline, the loop of a batch has too few
+    /// registers, and what it stores before the lock is acquired takes a tenth of the time. A pair
+    /// would be passed in memory.)
+    #[inline(never)]
+    fn insert_absent_by(
         &self,
-        pair: Pair,
-    ) -> Result<(), InsertError> {
-        match self.max_copies {
-            None => self.table.insert::<L>(pair),
-            Some(_) => self.table.insert_up_to::<L>(self.limit(), pair),
-        }
+        key: u32,
+        value: u16,
+        first: u32,
+        second: u32,
+    ) -> Result<Option<u16>, InsertError> {
+        self.table.get_or_insert::<FixedWords>(Pair::new(key, value, first, second))
+    }
+
+    #[inline(never)]
+    fn remove_by(&self, key: u32, value: u16, first: u32, second: u32) -> bool {
+        self.table.remove::<FixedWords>(Pair::new(key, value, first, second))
     }
 }

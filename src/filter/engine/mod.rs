@@ -1,104 +1,8 @@
 //! Engines: where a filter keeps its items. The front end is the same for all of them.
 
-/// Declares the operations of some contents, and implements them for both engines. In a body,
-/// `by_layout!` is the macro of the engine's layouts. (`@inline` marks what is inline.)
-///
-/// The other operations are compiled once, and not in every place that uses a filter: they contain
-/// the code of all types of buckets (see `with_layout`), and a call costs little beside them.
-macro_rules! operations {
-    (
-        $(#[$about:meta])*
-        trait $name:ident for $payload:ty;
-        $(
-            $(#[$doc:meta])*
-            $(@$inline:ident)? fn $operation:ident(
-                &$self:ident $(, $argument:ident: $type:ty)* $(,)?
-            ) $(-> $result:ty)? $body:block
-        )*
-    ) => {
-        $(#[$about])*
-        pub(crate) trait $name: Engine {
-            $($(#[$doc])* fn $operation(&self $(, $argument: $type)*) $(-> $result)?;)*
-        }
-
-        const _: () = {
-            use by_value as by_layout;
-
-            impl $name for FixedEngine<$payload> {
-                $(
-                    $(#[$inline])?
-                    fn $operation(&$self $(, $argument: $type)*) $(-> $result)? $body
-                )*
-            }
-        };
-
-        const _: () = {
-            use crate::bucket::with_growing_layout as by_layout;
-
-            impl $name for SplittingEngine<$payload> {
-                $(
-                    $(#[$inline])?
-                    fn $operation(&$self $(, $argument: $type)*) $(-> $result)? $body
-                )*
-            }
-        };
-    };
-}
-
-/// Evaluates the body with `$L` bound to the layouts of a fixed size, which are values.
-macro_rules! by_value {
-    ($layout:expr, $L:ident => $body:expr) => {{
-        type $L = crate::table::FixedWords;
-        $body
-    }};
-}
-
-/// What both engines have of [`Engine`] by the same text, over their table and its layouts.
-macro_rules! of_the_table {
-    ($table:ty, $with_layout:ident) => {
-        fn table(&self) -> &$table {
-            &self.table
-        }
-
-        fn count(&self, mixed: u64) -> usize {
-            $with_layout!(self.layout, L => {
-                self.table.count::<L>(self.table.fetched_with_stripe::<L>(mixed))
-            })
-        }
-
-        fn layout(&self) -> Layout {
-            self.layout
-        }
-
-        fn size_in_bytes(&self) -> usize {
-            self.table.size_in_bytes()
-        }
-    };
-}
-
-/// Implements something for the engines of each payload, by the same text, in which `by_layout!` is
-/// the macro of the layouts of a fixed size that the payload has. Not by a generic implementation:
-/// every crate that uses one would compile it anew.
-macro_rules! for_each_payload {
-    (@ $payload:ident = $type:ident: $($implementation:tt)*) => {
-        const _: () = {
-            type $payload = crate::table::$type;
-            $($implementation)*
-        };
-    };
-    ($payload:ident: $($implementation:tt)*) => {
-        for_each_payload!(@ $payload = Bare: $($implementation)*);
-        for_each_payload!(@ $payload = Valued: $($implementation)*);
-        for_each_payload!(@ $payload = Aged: $($implementation)*);
-    };
-}
-
-mod expiring;
 mod fixed;
-mod map;
 #[cfg(loom)]
 mod model;
-mod set;
 mod splitting;
 
 #[cfg(not(feature = "std"))]
@@ -107,28 +11,24 @@ use core::marker::Sized as Saved;
 use super::builder::Settings;
 #[cfg(feature = "std")]
 use super::snapshot::Saved;
-#[cfg(guira_vectors)]
-use crate::table::{ContainsOne, split::GrowingTable};
 use crate::{
     BuildError, InsertError, Layout,
-    filter::batch::Outcomes,
+    filter::{
+        Values,
+        batch::{BatchValues, Outcomes},
+    },
     table::{
-        Answers, ClockState, Hashes, MAX_LAG, MAX_READING, Merged, Payload, ShardedCounter, Space,
-        Table, Words, split::Shrinking,
+        Answers, ClockState, Generations, Hashes, MAX_LAG, MAX_READING, Merged, Payload,
+        ShardedCounter, Space, Table, Words, split::Shrinking,
     },
 };
-pub(super) use expiring::ExpiringEngine;
 pub use fixed::FixedEngine;
-pub(super) use map::MapEngine;
-pub(super) use set::SetEngine;
 pub use splitting::SplittingEngine;
 
-/// What the library alone knows of the contents of a filter. The engine is chosen by it, at compile
-/// time: see `kind.rs`.
-#[expect(private_bounds, reason = "sealed")]
+/// What the library alone knows of the contents of a filter.
 pub trait Contents: Copy + 'static {
-    /// The engine of filters with these contents.
-    type Engine<G: Growth>: Engine;
+    /// The names that `Debug` shows: without growth, and with it.
+    const NAMES: [&'static str; 2];
     /// The number in the format of snapshots.
     const NUMBER: u8;
     /// Default number of bits of a value, if items have values.
@@ -142,32 +42,16 @@ pub trait Contents: Copy + 'static {
 pub trait Growth: Copy + 'static {
     /// Whether filters grow.
     const GROWS: bool;
-    /// The engine of sets.
-    type Set: SetEngine;
-    /// The engine of maps.
-    type Map: MapEngine;
-    /// The engine of filters whose items expire.
-    type Expiring: ExpiringEngine;
+    /// The engine, whatever the contents are.
+    type Engine: Engine;
 }
 
-/// What the slots of a table hold beside fingerprints, and what engines know of it.
-pub(crate) trait Content: Payload + Send + Sync + 'static {
-    /// The names that `Debug` shows: without growth, and with it.
-    const NAMES: [&'static str; 2];
-
-    /// The contents of a table with this layout, and with this clock if it has one.
-    fn of(layout: Layout, clock: Option<ClockState>) -> Self;
-
-    /// The fastest single lookup in a table that grows, for a kernel that is available, if there is
-    /// one that can serve it.
-    #[cfg(guira_vectors)]
-    fn contains_one(
-        _table: &GrowingTable<Self>,
-        _layout: Layout,
-        _kernel: crate::table::Kernel,
-    ) -> Option<ContainsOne> {
-        None
-    }
+/// What the slots of an engine with this layout hold beside fingerprints, if it has this clock.
+pub(super) fn payload(layout: Layout, clock: Option<ClockState>) -> Payload {
+    let bits = layout.value_bits();
+    clock.map_or(Payload::values(bits), |clock| {
+        Payload::stamps(bits, clock.window, clock.generation)
+    })
 }
 
 /// A reading of a clock in nanoseconds, or the largest one: 584 years.
@@ -215,24 +99,17 @@ impl Settings {
     }
 }
 
-/// The lookups of every engine, on [mixed](crate::table::mix) hashes.
+/// What every engine provides, on [mixed](crate::table::mix) hashes; the front end documents it.
+/// The types of the front end decide which of the operations a filter has.
 ///
-/// The lookup, and in one table the insert into an empty slot, are inline.
-pub(crate) trait Lookups {
-    fn contains(&self, mixed: u64) -> bool;
-
-    /// Looks up `len` items, and returns the number of those that were found.
-    fn contains_each(&self, len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize;
-}
-
-/// What every engine provides; the front end documents it. No engine updates the number of items,
-/// which the front end keeps.
-pub(crate) trait Engine: Lookups + Saved + Sized + Send + Sync + 'static {
+/// Values fit into the slots. In sets, they are zero. No engine updates the number of items, which
+/// the front end keeps.
+///
+/// Lookups, and in one table the insert into an empty slot, are inline. The other operations are
+/// compiled once, and not in every place that uses a filter: a call costs little beside them.
+pub(crate) trait Engine: Saved + Sized + Send + Sync + 'static {
     /// The buckets of its table.
     type Space: Space;
-
-    /// The name that `Debug` shows.
-    const NAME: &'static str;
 
     fn table(&self) -> &Table<Self::Space>;
 
@@ -253,11 +130,95 @@ pub(crate) trait Engine: Lookups + Saved + Sized + Send + Sync + 'static {
     /// Removes every item. Returns the number of slots that were cleared.
     fn clear(&self) -> u64;
 
+    /// Returns whether the item is there, with any value. If items expire, whether it is visible.
+    fn contains(&self, mixed: u64) -> bool;
+
+    /// Looks up `len` items, and returns the number of those that were found.
+    fn contains_each(&self, len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize;
+
     fn count(&self, mixed: u64) -> usize;
+
+    fn insert(&self, mixed: u64, value: u16) -> Result<(), InsertError>;
+
+    /// Inserts many items.
+    fn insert_each(
+        &self,
+        hashes: &mut Hashes<'_>,
+        values: BatchValues<'_>,
+        outcomes: &mut Outcomes<'_>,
+    );
+
+    /// Returns a value that was found, or `None` if the item was inserted.
+    fn insert_unique(&self, mixed: u64, value: u16) -> Result<Option<u16>, InsertError>;
+
+    /// Inserts each of many items that is absent.
+    fn insert_unique_each(&self, hashes: &mut Hashes<'_>, outcomes: &mut Outcomes<'_>);
+
+    fn remove(&self, mixed: u64, value: u16) -> bool;
+
+    /// Writes which items were removed, and adds 1 to `count` for each of them.
+    fn remove_each(
+        &self,
+        hashes: &mut Hashes<'_>,
+        values: BatchValues<'_>,
+        removed: &mut [bool],
+        count: &mut usize,
+    );
+
+    fn get(&self, mixed: u64) -> Option<u16>;
+
+    /// Looks up the values of `len` keys, and returns the number of keys that were found.
+    fn get_each(&self, len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize;
+
+    fn values(&self, mixed: u64) -> Values;
+
+    fn contains_value(&self, mixed: u64, value: u16) -> bool;
+
+    fn replace(&self, mixed: u64, old: u16, new: u16) -> bool;
 
     /// Adds all copies of another engine, or none. It has the same layout, and as many buckets (at
     /// first, if it grows). Only if items stay until they are removed.
     fn merge(&self, other: &Self) -> Merged;
+
+    /// The clock. The operations from here to [`sweep`](Self::sweep) are those of items that expire.
+    fn clock(&self) -> &Generations {
+        self.table().clock()
+    }
+
+    /// Inserts an item for a number of generations, at most the window. Returns the generation of
+    /// its stamp.
+    fn insert_for(&self, mixed: u64, life: u32) -> Result<u64, InsertError>;
+
+    /// Returns the generation of the item if it was inserted, for a number of generations, at most
+    /// the window.
+    fn insert_unseen(&self, mixed: u64, life: u32) -> Result<Option<u64>, InsertError>;
+
+    /// Inserts each of many items that is not visible.
+    fn insert_unseen_each(&self, hashes: &mut Hashes<'_>, outcomes: &mut Outcomes<'_>);
+
+    fn refresh(&self, mixed: u64) -> bool;
+
+    /// Refreshes items. Writes which were found.
+    fn refresh_each(&self, hashes: &mut Hashes<'_>, answers: Answers<'_>);
+
+    /// Removes a copy with the stamp of a generation.
+    fn remove_of(&self, mixed: u64, generation: u64) -> bool;
+
+    fn advance(&self) -> u64;
+
+    fn tick(&self) -> Option<u64>;
+
+    /// Does a part of what is due before a write, if the table keeps time.
+    fn keep_time(&self);
+
+    /// Does what falls to a batch of this many items after it, if the table keeps time.
+    fn catch_up(&self, items: usize);
+
+    fn tick_by(&self, clock: impl Fn() -> u64) -> Option<u64>;
+
+    fn advance_to(&self, clock: impl Fn() -> u64) -> u64;
+
+    fn sweep(&self, buckets: u64) -> u64;
 
     fn layout(&self) -> Layout;
 
@@ -310,7 +271,7 @@ fn insert_absent_items<L: Words<S>, S: Space>(
     });
 }
 
-/// Removes many items, of which `complete` returns each with its value. Writes which items were
+/// Removes each of many items by `remove`, which returns whether it was there. Writes which were
 /// removed, and adds 1 to `count` for each of them.
 #[inline]
 fn remove_items<L: Words<S>, S: Space>(
@@ -318,10 +279,10 @@ fn remove_items<L: Words<S>, S: Space>(
     hashes: &mut Hashes<'_>,
     removed: &mut [bool],
     count: &mut usize,
-    complete: impl Fn(usize, S::Item) -> S::Item,
+    remove: impl Fn(usize, S::Item) -> bool,
 ) {
     L::for_each_item(table, hashes, |position, item| {
-        removed[position] = table.remove::<L>(complete(position, item));
+        removed[position] = remove(position, item);
         *count += usize::from(removed[position]);
     });
 }

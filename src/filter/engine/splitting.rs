@@ -4,7 +4,7 @@
 use alloc::{collections::TryReserveError, vec::Vec};
 use core::num::NonZero;
 
-use super::{Content, Engine, bytes_of};
+use super::{Engine, answer_items, bytes_of, insert_absent_items, payload, remove_items};
 #[cfg(guira_in_place)]
 use crate::table::Borrowed;
 #[cfg(guira_vectors)]
@@ -12,9 +12,13 @@ use crate::table::ContainsOne;
 use crate::{
     BuildError, InsertError, Layout,
     bucket::{GrowingLayout, with_growing_layout},
-    filter::{batch::Outcomes, builder::Settings},
+    filter::{
+        Values,
+        batch::{BatchValues, Outcomes},
+        builder::Settings,
+    },
     table::{
-        Bare, Hashes, Kernel, Merged, Payload, Stripes,
+        Answers, Hashes, Kernel, Merged, Stripes,
         choice::{
             doublings::{doublings, rate},
             growing::{Choice, Wanted, choose},
@@ -34,8 +38,8 @@ use crate::{
 
 /// The engine of filters that grow.
 #[derive(Debug)]
-pub struct SplittingEngine<P: Payload = Bare> {
-    pub(super) table: GrowingTable<P>,
+pub struct SplittingEngine {
+    pub(super) table: GrowingTable,
     pub(super) layout: Layout,
     pub(super) target: f64,
     pub(super) max_copies: Option<NonZero<usize>>,
@@ -51,101 +55,299 @@ pub(super) fn capacity(layout: Layout, buckets: u64, limits: Limits) -> u64 {
     limits.items_in(buckets * u64::from(layout.slots_per_bucket()))
 }
 
-for_each_payload! { P:
-    impl Engine for SplittingEngine<P> {
-        type Space = GrowingSpace<P>;
+impl Engine for SplittingEngine {
+    type Space = GrowingSpace;
 
-        const NAME: &'static str = P::NAMES[1];
+    fn table(&self) -> &GrowingTable {
+        &self.table
+    }
 
-        of_the_table!(GrowingTable<P>, with_growing_layout);
+    fn layout(&self) -> Layout {
+        self.layout
+    }
 
-        fn build(settings: &Settings) -> Result<Self, BuildError> {
-            let Settings { capacity, max_capacity, target, layout, value_bits, .. } = *settings;
-            let choice = choose(&Wanted { capacity, max_capacity, target, layout, value_bits })?;
-            let Choice { layout, first_buckets, max_buckets, target, .. } = choice;
-            let writers = settings.writers.and_then(NonZero::new);
-            let stripes = Stripes::count_for_growing(first_buckets, writers);
-            let limits = Limits { buckets: max_buckets, load: choice.load() };
-            // A first check before anything is allocated, without the small parts.
-            let bytes = bytes_of(first_buckets);
-            settings.bytes_left(Some(bytes), stripes)?;
-            let memory = (settings.reserve, settings.huge_pages);
-            let clock = settings.new_clock();
-            let table = with_growing_layout!(layout, L => {
-                GrowingTable::new::<L>(P::of(layout, clock), first_buckets, limits, stripes, memory)
-            });
-            let mut table = table.ok_or(BuildError::OutOfMemory { bytes })?;
-            table.set_clock(clock);
-            let limit = settings.bytes_left(Some(table.size_in_bytes()), stripes)?;
-            table.set_max_bytes(limit);
-            let max_copies = settings.max_copies.and_then(NonZero::new);
-            Ok(Self::new(table, layout, target, max_copies, settings.kernel()))
+    fn size_in_bytes(&self) -> usize {
+        self.table.size_in_bytes()
+    }
+
+    fn build(settings: &Settings) -> Result<Self, BuildError> {
+        let Settings { capacity, max_capacity, target, layout, value_bits, .. } = *settings;
+        let choice = choose(&Wanted { capacity, max_capacity, target, layout, value_bits })?;
+        let Choice { layout, first_buckets, max_buckets, target, .. } = choice;
+        let writers = settings.writers.and_then(NonZero::new);
+        let stripes = Stripes::count_for_growing(first_buckets, writers);
+        let limits = Limits { buckets: max_buckets, load: choice.load() };
+        // A first check before anything is allocated, without the small parts.
+        let bytes = bytes_of(first_buckets);
+        settings.bytes_left(Some(bytes), stripes)?;
+        let memory = (settings.reserve, settings.huge_pages);
+        let clock = settings.new_clock();
+        let table = with_growing_layout!(layout, L => {
+            GrowingTable::new::<L>(payload(layout, clock), first_buckets, limits, stripes, memory)
+        });
+        let mut table = table.ok_or(BuildError::OutOfMemory { bytes })?;
+        table.set_clock(clock);
+        let limit = settings.bytes_left(Some(table.size_in_bytes()), stripes)?;
+        table.set_max_bytes(limit);
+        let max_copies = settings.max_copies.and_then(NonZero::new);
+        Ok(Self::new(table, layout, target, max_copies, settings.kernel()))
+    }
+
+    fn try_clone(&self) -> Result<(Self, u64), BuildError> {
+        let Self { layout, target, max_copies, kernel, .. } = *self;
+        let copied = with_growing_layout!(layout, L => self.table.try_clone::<L>());
+        let (table, items) = copied.ok_or_else(|| self.out_of_memory())?;
+        Ok((Self::new(table, layout, target, max_copies, kernel), items))
+    }
+
+    #[inline]
+    fn contains(&self, mixed: u64) -> bool {
+        #[cfg(guira_vectors)]
+        if let Some(one) = self.one {
+            // SAFETY: it was made for this table.
+            if let Some(found) = unsafe { self.table.contains_by(one, mixed) } {
+                return found;
+            }
         }
+        self.contains_by_words(mixed)
+    }
 
-        fn try_clone(&self) -> Result<(Self, u64), BuildError> {
-            let Self { layout, target, max_copies, kernel, .. } = *self;
-            let copied = with_growing_layout!(layout, L => self.table.try_clone::<L>());
-            let (table, items) = copied.ok_or_else(|| self.out_of_memory())?;
-            Ok((Self::new(table, layout, target, max_copies, kernel), items))
-        }
+    fn contains_each(&self, len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize {
+        with_growing_layout!(self.layout, L => {
+            if self.table.clock().sweeps() {
+                let is_visible = |item| self.table.is_visible::<L>(item).then_some(0);
+                return answer_items::<L, _>(&self.table, hashes, answers, is_visible);
+            }
+            #[cfg(guira_vectors)]
+            let mut answers = answers;
+            #[cfg(guira_vectors)]
+            if let Some(count) =
+                self.table.contains_by_kernel::<L>(self.kernel, len, hashes, &mut answers)
+            {
+                return count;
+            }
+            let _ = len;
+            let contains = |item| self.table.contains::<L>(item).then_some(0);
+            answer_items::<L, _>(&self.table, hashes, answers, contains)
+        })
+    }
 
-        fn buckets(&self) -> u64 {
-            self.table.in_use()
-        }
+    fn count(&self, mixed: u64) -> usize {
+        with_growing_layout!(self.layout, L => {
+            self.table.count::<L>(self.table.fetched_with_stripe::<L>(mixed))
+        })
+    }
 
-        fn first(&self) -> (Layout, u64) {
-            (self.layout, self.table.growth().first())
-        }
+    #[inline]
+    fn insert(&self, mixed: u64, value: u16) -> Result<(), InsertError> {
+        with_growing_layout!(self.layout, L => {
+            self.insert_item::<L>(self.table.growth().item::<L>(mixed).with_value(value))
+        })
+    }
 
-        fn clear(&self) -> u64 {
-            with_growing_layout!(self.layout, L => self.table.clear::<L>())
-        }
+    fn insert_each(
+        &self,
+        hashes: &mut Hashes<'_>,
+        values: BatchValues<'_>,
+        outcomes: &mut Outcomes<'_>,
+    ) {
+        with_growing_layout!(self.layout, L => self.insert_items::<L>(hashes, values, outcomes));
+    }
 
-        fn merge(&self, other: &Self) -> Merged {
-            let limit = self.max_copies.map(NonZero::get);
-            with_growing_layout!(self.layout, L => self.table.merge::<L>(&other.table, limit))
-        }
+    fn insert_unique(&self, mixed: u64, value: u16) -> Result<Option<u16>, InsertError> {
+        with_growing_layout!(self.layout, L => {
+            let item = self.table.fetched::<L>(mixed).with_value(value);
+            self.table.prefetch_stripe::<L>(&item);
+            self.table.get_or_insert::<L>(item)
+        })
+    }
 
-        #[cfg(feature = "raw")]
-        fn kernel(&self) -> Kernel {
-            self.kernel
-        }
+    fn insert_unique_each(&self, hashes: &mut Hashes<'_>, outcomes: &mut Outcomes<'_>) {
+        with_growing_layout!(self.layout, L => {
+            let insert = |item| self.table.insert_unique::<L>(item);
+            insert_absent_items::<L, _>(&self.table, hashes, outcomes, insert);
+        });
+    }
 
-        fn capacity(&self) -> usize {
-            capacity(self.layout, self.table.buckets(), self.table.limits()) as usize
-        }
+    fn remove(&self, mixed: u64, value: u16) -> bool {
+        with_growing_layout!(self.layout, L => {
+            let item = self.table.fetched::<L>(mixed).with_value(value);
+            self.table.prefetch_stripe::<L>(&item);
+            self.table.remove::<L>(item)
+        })
+    }
 
-        fn false_positive_rate(&self) -> f64 {
-            let first = self.table.growth().first();
-            rate(self.layout, doublings(first, self.table.buckets()))
-        }
+    fn remove_each(
+        &self,
+        hashes: &mut Hashes<'_>,
+        values: BatchValues<'_>,
+        removed: &mut [bool],
+        count: &mut usize,
+    ) {
+        with_growing_layout!(self.layout, L => {
+            let remove = |position, item: Item| {
+                self.table.remove::<L>(item.with_value(values.of(position)))
+            };
+            remove_items::<L, _>(&self.table, hashes, removed, count, remove);
+        });
+    }
 
-        fn next_growth(&self) -> Option<usize> {
-            self.table.next_growth()
-        }
+    #[inline]
+    fn get(&self, mixed: u64) -> Option<u16> {
+        with_growing_layout!(self.layout, L => {
+            self.table.get::<L>(self.table.growth().item::<L>(mixed))
+        })
+    }
 
-        fn set_max_bytes(&self, max_bytes: usize) {
-            self.table.set_max_bytes(max_bytes);
-        }
+    fn get_each(&self, _len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize {
+        with_growing_layout!(self.layout, L => {
+            let get = |item| self.table.get::<L>(item);
+            answer_items::<L, _>(&self.table, hashes, answers, get)
+        })
+    }
 
-        fn shrink(&mut self, steps: u64) -> Shrinking {
-            with_growing_layout!(self.layout, L => self.table.shrink::<L>(steps))
-        }
+    fn values(&self, mixed: u64) -> Values {
+        with_growing_layout!(self.layout, L => {
+            Values::new(self.table.candidates::<L>(self.table.fetched::<L>(mixed)))
+        })
+    }
+
+    fn contains_value(&self, mixed: u64, value: u16) -> bool {
+        with_growing_layout!(self.layout, L => {
+            let item = self.table.fetched::<L>(mixed);
+            self.table.contains_value::<L>(item.with_value(value))
+        })
+    }
+
+    fn replace(&self, mixed: u64, old: u16, new: u16) -> bool {
+        with_growing_layout!(self.layout, L => {
+            let item = self.table.fetched::<L>(mixed).with_value(old);
+            self.table.prefetch_stripe::<L>(&item);
+            self.table.replace::<L>(item, new)
+        })
+    }
+
+    fn insert_for(&self, mixed: u64, life: u32) -> Result<u64, InsertError> {
+        with_growing_layout!(self.layout, L => {
+            self.table.insert_for::<L>(self.table.fetched::<L>(mixed), life)
+        })
+    }
+
+    fn insert_unseen(&self, mixed: u64, life: u32) -> Result<Option<u64>, InsertError> {
+        with_growing_layout!(self.layout, L => {
+            self.table.insert_unseen_for::<L>(self.table.fetched_with_stripe::<L>(mixed), life)
+        })
+    }
+
+    fn insert_unseen_each(&self, hashes: &mut Hashes<'_>, outcomes: &mut Outcomes<'_>) {
+        with_growing_layout!(self.layout, L => {
+            let insert = |item| Ok(self.table.insert_unseen::<L>(item)?.is_some());
+            insert_absent_items::<L, _>(&self.table, hashes, outcomes, insert);
+        });
+    }
+
+    fn refresh(&self, mixed: u64) -> bool {
+        with_growing_layout!(self.layout, L => {
+            self.table.refresh::<L>(self.table.fetched_with_stripe::<L>(mixed))
+        })
+    }
+
+    fn refresh_each(&self, hashes: &mut Hashes<'_>, answers: Answers<'_>) {
+        with_growing_layout!(self.layout, L => {
+            let refresh = |item| self.table.refresh::<L>(item).then_some(0);
+            answer_items::<L, _>(&self.table, hashes, answers, refresh);
+        });
+    }
+
+    fn remove_of(&self, mixed: u64, generation: u64) -> bool {
+        with_growing_layout!(self.layout, L => {
+            self.table.remove_of::<L>(self.table.fetched_with_stripe::<L>(mixed), generation)
+        })
+    }
+
+    fn advance(&self) -> u64 {
+        with_growing_layout!(self.layout, L => self.table.advance::<L>())
+    }
+
+    fn tick(&self) -> Option<u64> {
+        with_growing_layout!(self.layout, L => self.table.tick::<L>())
+    }
+
+    fn keep_time(&self) {
+        with_growing_layout!(self.layout, L => self.table.keep_time::<L>());
+    }
+
+    fn catch_up(&self, items: usize) {
+        with_growing_layout!(self.layout, L => self.table.catch_up::<L>(items));
+    }
+
+    fn tick_by(&self, clock: impl Fn() -> u64) -> Option<u64> {
+        with_growing_layout!(self.layout, L => self.table.tick_by::<L>(clock))
+    }
+
+    fn advance_to(&self, clock: impl Fn() -> u64) -> u64 {
+        with_growing_layout!(self.layout, L => self.table.advance_to::<L>(clock))
+    }
+
+    fn sweep(&self, buckets: u64) -> u64 {
+        with_growing_layout!(self.layout, L => self.table.sweep::<L>(buckets))
+    }
+
+    fn buckets(&self) -> u64 {
+        self.table.in_use()
+    }
+
+    fn first(&self) -> (Layout, u64) {
+        (self.layout, self.table.growth().first())
+    }
+
+    fn clear(&self) -> u64 {
+        with_growing_layout!(self.layout, L => self.table.clear::<L>())
+    }
+
+    fn merge(&self, other: &Self) -> Merged {
+        let limit = self.max_copies.map(NonZero::get);
+        with_growing_layout!(self.layout, L => self.table.merge::<L>(&other.table, limit))
+    }
+
+    #[cfg(feature = "raw")]
+    fn kernel(&self) -> Kernel {
+        self.kernel
+    }
+
+    fn capacity(&self) -> usize {
+        capacity(self.layout, self.table.buckets(), self.table.limits()) as usize
+    }
+
+    fn false_positive_rate(&self) -> f64 {
+        let first = self.table.growth().first();
+        rate(self.layout, doublings(first, self.table.buckets()))
+    }
+
+    fn next_growth(&self) -> Option<usize> {
+        self.table.next_growth()
+    }
+
+    fn set_max_bytes(&self, max_bytes: usize) {
+        self.table.set_max_bytes(max_bytes);
+    }
+
+    fn shrink(&mut self, steps: u64) -> Shrinking {
+        with_growing_layout!(self.layout, L => self.table.shrink::<L>(steps))
     }
 }
 
-#[expect(private_bounds, reason = "sealed")]
-impl<P: Content> SplittingEngine<P> {
+impl SplittingEngine {
     /// The engine of this table.
     pub(super) fn new(
-        table: GrowingTable<P>,
+        table: GrowingTable,
         layout: Layout,
         target: f64,
         max_copies: Option<NonZero<usize>>,
         kernel: Kernel,
     ) -> Self {
         #[cfg(guira_vectors)]
-        let one = P::contains_one(&table, layout, kernel);
+        let one = with_growing_layout!(layout, L => table.contains_one::<L>(kernel));
         Self {
             table,
             layout,
@@ -159,33 +361,46 @@ impl<P: Content> SplittingEngine<P> {
 
     /// Inserts an item, within the limit on copies.
     #[inline]
-    pub(super) fn insert_item<L: GrowingLayout>(&self, item: Item) -> Result<(), InsertError> {
+    fn insert_item<L: GrowingLayout>(&self, item: Item) -> Result<(), InsertError> {
         match self.max_copies {
             None => self.table.insert::<L>(item),
             Some(limit) => self.table.insert_up_to::<L>(limit.get(), item),
         }
     }
 
-    /// Inserts many items, of which `complete` returns each with its value.
-    pub(super) fn insert_items<L: GrowingLayout>(
+    /// Inserts many items.
+    fn insert_items<L: GrowingLayout>(
         &self,
         hashes: &mut Hashes<'_>,
+        values: BatchValues<'_>,
         outcomes: &mut Outcomes<'_>,
-        complete: impl Fn(usize, Item) -> Item,
     ) {
         let (ended, mut done) = outcomes.taking();
         let prefetched = |mixed| self.table.fetched::<L>(mixed);
         let search = |item: &Item| self.table.prefetch_search::<L>(item);
         for_each_in_stages(hashes, Item::NONE, prefetched, search, |position, item| {
             if !ended.get() {
-                done(position, self.insert_item::<L>(complete(position, item)));
+                done(position, self.insert_item::<L>(item.with_value(values.of(position))));
             }
         });
+    }
+
+    /// Looks up an item word by word.
+    #[inline(never)]
+    fn contains_by_words(&self, mixed: u64) -> bool {
+        with_growing_layout!(self.layout, L => {
+            let item = self.table.growth().item::<L>(mixed);
+            if self.table.clock().sweeps() {
+                self.table.is_visible::<L>(item)
+            } else {
+                self.table.contains::<L>(item)
+            }
+        })
     }
 }
 
 #[cfg(feature = "std")]
-impl<P: Content> Words for GrowingTable<P> {
+impl Words for GrowingTable {
     fn len(&self) -> u64 {
         GrowingTable::words(self)
     }
@@ -207,10 +422,9 @@ impl<P: Content> Words for GrowingTable<P> {
 }
 
 #[cfg(feature = "std")]
-#[expect(private_bounds, reason = "sealed")]
-impl<P: Content> SplittingEngine<P> {
+impl SplittingEngine {
     /// The engine of this form with its table.
-    fn holding(form: &Form, table: GrowingTable<P>) -> Self {
+    fn holding(form: &Form, table: GrowingTable) -> Self {
         // A limit that does not fit into a word has no effect: no memory holds that many copies.
         let limit = usize::try_from(form.max_copies).unwrap_or(usize::MAX);
         Self::new(table, form.layout, form.target, NonZero::new(limit), Kernel::best())
@@ -236,63 +450,61 @@ impl<P: Content> SplittingEngine<P> {
 // The words are those of the table's image. `Grown` has the rest. What is pending, the inserts
 // until the table next checks whether it must grow, follows from the number of items.
 #[cfg(feature = "std")]
-for_each_payload! { P:
-    impl Saved for SplittingEngine<P> {
-        type Memory = ImageLoader<P>;
+impl Saved for SplittingEngine {
+    type Memory = ImageLoader;
 
-        fn form(&self) -> Form {
-            // Each of several threads may have seen its own splits alone, and left the size behind.
-            self.table.advance_size();
-            self.form_of(self.table.grown(), self.table.words(), self.table.clock_state())
-        }
+    fn form(&self) -> Form {
+        // Each of several threads may have seen its own splits alone, and left the size behind.
+        self.table.advance_size();
+        self.form_of(self.table.grown(), self.table.words(), self.table.clock_state())
+    }
 
-        fn copy_words(&self) -> Option<(Form, Vec<u64>)> {
-            let (grown, clock, words) = self.table.copy_words()?;
-            Some((self.form_of(grown, words.len() as u64, clock), words))
-        }
+    fn copy_words(&self) -> Option<(Form, Vec<u64>)> {
+        let (grown, clock, words) = self.table.copy_words()?;
+        Some((self.form_of(grown, words.len() as u64, clock), words))
+    }
 
-        fn words(&self) -> &impl Words {
-            &self.table
-        }
+    fn words(&self) -> &impl Words {
+        &self.table
+    }
 
-        fn check(form: &Form) -> Result<(), LoadError> {
-            let Form { layout, target, .. } = *form;
-            let grown = form.grown.expect("the kind of a valid form");
-            let expected = capacity(layout, grown.buckets(), grown.limits);
-            field("capacity", form.capacity, form.capacity == expected)?;
-            // Also when it has shrunk to its first size.
-            let least = capacity(layout, grown.first, grown.limits);
-            field("load", grown.limits.load.into(), least > 0)?;
-            field("target rate", target.to_bits(), target > 0.0 && target < 1.0)?;
-            let rate = rate(layout, doublings(grown.first, grown.limits.buckets));
-            // A later release may round differently.
-            field("target rate", target.to_bits(), rate <= target * (1.0 + 1e-9))
-        }
+    fn check(form: &Form) -> Result<(), LoadError> {
+        let Form { layout, target, .. } = *form;
+        let grown = form.grown.expect("the kind of a valid form");
+        let expected = capacity(layout, grown.buckets(), grown.limits);
+        field("capacity", form.capacity, form.capacity == expected)?;
+        // Also when it has shrunk to its first size.
+        let least = capacity(layout, grown.first, grown.limits);
+        field("load", grown.limits.load.into(), least > 0)?;
+        field("target rate", target.to_bits(), target > 0.0 && target < 1.0)?;
+        let rate = rate(layout, doublings(grown.first, grown.limits.buckets));
+        // A later release may round differently.
+        field("target rate", target.to_bits(), rate <= target * (1.0 + 1e-9))
+    }
 
-        fn memory(form: &Form, reserve: bool) -> Option<ImageLoader<P>> {
-            let &Form { layout, words, stripes, clock, .. } = form;
-            let (grown, payload, memory) = (form.grown?, P::of(layout, clock), (reserve, true));
-            with_growing_layout!(layout, L => {
-                ImageLoader::new::<L>(payload, &grown, words, stripes, memory)
-            })
-        }
+    fn memory(form: &Form, reserve: bool) -> Option<ImageLoader> {
+        let &Form { layout, words, stripes, clock, .. } = form;
+        let (grown, payload, memory) = (form.grown?, payload(layout, clock), (reserve, true));
+        with_growing_layout!(layout, L => {
+            ImageLoader::new::<L>(payload, &grown, words, stripes, memory)
+        })
+    }
 
-        fn restore(form: &Form, occupied: u64, memory: ImageLoader<P>) -> Option<Self> {
-            let clock = form.clock.zip(form.sweep.as_ref());
-            let table = with_growing_layout!(form.layout, L => memory.finish::<L>(occupied, clock));
-            Some(Self::holding(form, table?))
-        }
+    fn restore(form: &Form, occupied: u64, memory: ImageLoader) -> Option<Self> {
+        let clock = form.clock.zip(form.sweep.as_ref());
+        let table = with_growing_layout!(form.layout, L => memory.finish::<L>(occupied, clock));
+        Some(Self::holding(form, table?))
+    }
 
-        #[cfg(guira_in_place)]
-        fn in_place(form: &Form, words: Borrowed, stripes: usize) -> Option<Self> {
-            let &Form { layout, clock, .. } = form;
-            let (grown, payload) = (form.grown?, P::of(layout, clock));
-            let table = with_growing_layout!(layout, L => {
-                GrowingTable::in_place::<L>(payload, &grown, words, stripes)
-            });
-            let mut table = table?;
-            table.set_clock(clock);
-            Some(Self::holding(form, table))
-        }
+    #[cfg(guira_in_place)]
+    fn in_place(form: &Form, words: Borrowed, stripes: usize) -> Option<Self> {
+        let &Form { layout, clock, .. } = form;
+        let (grown, payload) = (form.grown?, payload(layout, clock));
+        let table = with_growing_layout!(layout, L => {
+            GrowingTable::in_place::<L>(payload, &grown, words, stripes)
+        });
+        let mut table = table?;
+        table.set_clock(clock);
+        Some(Self::holding(form, table))
     }
 }

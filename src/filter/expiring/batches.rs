@@ -6,8 +6,10 @@ use crate::{
     InsertBatchError, InsertMask, Key,
     filter::{
         Filter,
-        batch::{Batch, Outcomes, check_burst, check_lengths, insert_batch, insert_burst},
-        engine::ExpiringEngine,
+        batch::{
+            Batch, BatchValues, Outcomes, check_burst, check_lengths, insert_batch, insert_burst,
+        },
+        engine::Engine,
     },
     kind::{Expiring, Growth},
     table::{Answers, MIN_BATCH},
@@ -138,10 +140,10 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
         self.on_time();
         if keys.len() < MIN_BATCH {
             let window = self.window();
-            let insert = |key| Ok(self.engine.insert_unique(self.mixed(key), window)?.is_some());
+            let insert = |key| Ok(self.engine.insert_unseen(self.mixed(key), window)?.is_some());
             outcomes.take_all(keys.iter().map(insert));
         } else {
-            self.with(self.keys(keys), |hashes| self.engine.insert_unique_each(hashes, outcomes));
+            self.with(self.keys(keys), |hashes| self.engine.insert_unseen_each(hashes, outcomes));
         }
         self.catch_up(keys.len());
     }
@@ -163,11 +165,14 @@ impl<G: Growth, S> Filter<Expiring, G, S> {
         generation: u64,
         outcomes: &mut Outcomes<'_>,
     ) {
+        let stamp = self.engine.clock().stamp(generation);
         if batch.is_small() {
-            let insert = |hash| self.engine.insert_at(self.mix(hash), generation).map(|()| true);
+            let insert = |hash| self.engine.insert(self.mix(hash), stamp).map(|()| true);
             outcomes.take_all(batch.each.map(insert));
         } else {
-            self.with(batch, |hashes| self.engine.insert_each(hashes, generation, outcomes));
+            self.with(batch, |hashes| {
+                self.engine.insert_each(hashes, BatchValues::All(stamp), outcomes)
+            });
         }
         self.catch_up(outcomes.count());
     }

@@ -6,7 +6,7 @@ use crate::{
     FilterBuilder,
     filter::{
         Filter,
-        engine::{ExpiringEngine, reading},
+        engine::{Engine, reading},
     },
     kind::{Expiring, Growth},
 };

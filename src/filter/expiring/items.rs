@@ -4,7 +4,7 @@ use core::hash::BuildHasher;
 
 use crate::{
     InsertError, Insertion, Key, Life,
-    filter::{Filter, engine::ExpiringEngine},
+    filter::{Filter, engine::Engine},
     kind::{Expiring, Growth},
 };
 
@@ -93,7 +93,7 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     #[doc(alias = "check_and_set")]
     #[doc(alias = "test_and_add")]
     pub fn insert_unique<K: Key + ?Sized>(&self, key: &K) -> Result<Insertion<u64>, InsertError> {
-        let generation = self.on_time().insert_unique(self.mixed(key), self.window())?;
+        let generation = self.on_time().insert_unseen(self.mixed(key), self.window())?;
         Ok(generation.map_or(Insertion::Found(()), Insertion::New))
     }
 
@@ -117,7 +117,7 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
         life: impl Into<Life>,
     ) -> Result<Insertion<u64>, InsertError> {
         let life = life.into().generations(self.engine.clock())?;
-        let generation = self.on_time().insert_unique(self.mixed(key), life)?;
+        let generation = self.on_time().insert_unseen(self.mixed(key), life)?;
         Ok(generation.map_or(Insertion::Found(()), Insertion::New))
     }
 
@@ -167,7 +167,7 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// ```
     #[doc(alias = "delete")]
     pub fn remove<K: Key + ?Sized>(&self, key: &K, generation: u64) -> bool {
-        self.engine.remove(self.mixed(key), generation)
+        self.engine.remove_of(self.mixed(key), generation)
     }
 }
 
@@ -175,7 +175,7 @@ impl<G: Growth, S> Filter<Expiring, G, S> {
     /// The engine, for a write that takes the stamp of a generation next. If the filter keeps time,
     /// the generation that is due has begun, or ends later because of this write.
     #[inline]
-    pub(super) fn on_time(&self) -> &G::Expiring {
+    pub(super) fn on_time(&self) -> &G::Engine {
         if self.engine.clock().has_work() {
             self.engine.keep_time();
         }

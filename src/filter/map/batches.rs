@@ -6,8 +6,8 @@ use crate::{
     InsertBatchError, Key,
     filter::{
         Filter,
-        batch::{CountChange, Outcomes, check_burst, check_lengths, insert_batch},
-        engine::MapEngine,
+        batch::{BatchValues, CountChange, Outcomes, check_burst, check_lengths, insert_batch},
+        engine::Engine,
     },
     kind::{Growth, Map},
     table::{Answers, MIN_BATCH},
@@ -114,7 +114,12 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
         let mut change = CountChange { counter: Some(&self.items), sign: -1, items: 0 };
         if self.takes_as_batch(values) {
             self.with(self.keys(keys), |hashes| {
-                self.engine.remove_each(hashes, values, removed, &mut change.items);
+                self.engine.remove_each(
+                    hashes,
+                    BatchValues::Each(values),
+                    removed,
+                    &mut change.items,
+                );
             });
         } else {
             for ((removed, &value), key) in removed.iter_mut().zip(values).zip(keys) {
@@ -143,7 +148,9 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
     /// Inserts the items.
     fn insert_each<K: Key>(&self, keys: &[K], values: &[u16], outcomes: &mut Outcomes<'_>) {
         if self.takes_as_batch(values) {
-            self.with(self.keys(keys), |hashes| self.engine.insert_each(hashes, values, outcomes));
+            self.with(self.keys(keys), |hashes| {
+                self.engine.insert_each(hashes, BatchValues::Each(values), outcomes)
+            });
         } else {
             outcomes.take_all(keys.iter().zip(values).map(|(key, &value)| {
                 self.check(value)?;

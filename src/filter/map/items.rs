@@ -5,7 +5,7 @@ use core::hash::BuildHasher;
 use super::Values;
 use crate::{
     FilterBuilder, InsertError, Insertion, Key,
-    filter::{Filter, engine::MapEngine},
+    filter::{Filter, engine::Engine},
     kind::{Growth, Map},
 };
 

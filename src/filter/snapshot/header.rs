@@ -174,7 +174,7 @@ impl Header {
         super::check_kind::<C, G>([bytes[16], bytes[17]])?;
         let header = Self::read(bytes)?;
         header.check()?;
-        <C::Engine<G>>::check(&header.form)?;
+        G::Engine::check(&header.form)?;
         Ok(header)
     }
 

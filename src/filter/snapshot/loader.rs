@@ -53,7 +53,7 @@ pub struct Loader<C: Contents, G: Growth, S = StableHashBuilder> {
     /// The bytes of the header: of its start, until that has arrived.
     pub(super) header_bytes: HeaderBytes,
     /// The header and the words, once the header has arrived.
-    pub(super) body: Option<(Header, TableLoader<Memory<C, G>>)>,
+    pub(super) body: Option<(Header, TableLoader<Memory<G>>)>,
     /// The checksums of the blocks that have arrived, and of the table when it is next.
     pub(super) checksums: Checksums,
     pub(super) kind: PhantomData<fn() -> (C, G)>,
@@ -251,7 +251,7 @@ impl<C: Contents, G: Growth, S> fmt::Debug for Loader<C, G, S> {
 struct Attempt<'a, C: Contents, G: Growth, S> {
     loader: &'a mut Loader<C, G, S>,
     /// The state of the loader before the push. It has nothing to drop.
-    before: Checkpoint<C, G>,
+    before: Checkpoint<G>,
 }
 
 impl<C: Contents, G: Growth, S> Drop for Attempt<'_, C, G, S> {

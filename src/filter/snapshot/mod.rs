@@ -19,9 +19,8 @@ use std::io::{self, Write};
 
 use super::{
     Filter,
-    engine::Engine,
     hasher::hasher_check,
-    kind::{Contents, Growth, NAMES},
+    kind::{self, Contents, Growth, NAMES},
 };
 #[cfg(guira_in_place)]
 use crate::table::Borrowed;
@@ -68,7 +67,7 @@ pub(crate) trait Saved: Sized {
 }
 
 /// The numbers of the contents and of the growth of a filter.
-fn kind<C: Contents, G: Growth>() -> [u8; 2] {
+fn numbers<C: Contents, G: Growth>() -> [u8; 2] {
     [C::NUMBER, G::GROWS.into()]
 }
 
@@ -77,8 +76,8 @@ fn check_kind<C: Contents, G: Growth>(saved: [u8; 2]) -> Result<(), LoadError> {
     let [contents, growth] = saved;
     let name = NAMES.get(usize::from(contents)).and_then(|names| names.get(usize::from(growth)));
     let name = name.ok_or(LoadError::UnknownKind { contents, growth })?;
-    let expected = <C::Engine<G>>::NAME;
-    if saved == kind::<C, G>() {
+    let expected = kind::name::<C, G>();
+    if saved == numbers::<C, G>() {
         Ok(())
     } else {
         Err(LoadError::OtherKind { saved: name, expected })
@@ -161,6 +160,6 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
 
     /// The header, without the number of occupied slots.
     fn header(&self, hasher_check: u64, form: Form) -> Header {
-        Header { kind: kind::<C, G>(), seed: self.seed, hasher_check, form, occupied: 0 }
+        Header { kind: numbers::<C, G>(), seed: self.seed, hasher_check, form, occupied: 0 }
     }
 }

@@ -70,17 +70,17 @@ pub(super) struct Progress {
 pub(super) type ReadNext<'a> = dyn FnMut(&mut [u8]) -> io::Result<usize> + 'a;
 
 /// Where the words of a filter go that arrives.
-pub(super) type Memory<C, G> = <<C as engine::Contents>::Engine<G> as Saved>::Memory;
+pub(super) type Memory<G> = <<G as engine::Growth>::Engine as Saved>::Memory;
 /// What is known of them.
-type Known<C, G> = <Memory<C, G> as LoaderMemory>::Known;
+type Known<G> = <Memory<G> as LoaderMemory>::Known;
 
 /// A state of a loader, without its words: see [`Loader::go_back`].
-pub(super) struct Checkpoint<C: Contents, G: Growth> {
+pub(super) struct Checkpoint<G: Growth> {
     progress: Progress,
     /// The number of checksums.
     checksums: usize,
     /// The position in the words, if the header has arrived.
-    position: Option<LoaderPosition<Known<C, G>>>,
+    position: Option<LoaderPosition<Known<G>>>,
 }
 
 impl<C: Contents, G: Growth, S> Loader<C, G, S> {
@@ -129,7 +129,7 @@ impl<C: Contents, G: Growth, S> Loader<C, G, S> {
 
     /// Restores the state of a checkpoint of this loader, in place: later bytes overwrite those
     /// that arrived since.
-    pub(super) fn go_back(&mut self, to: &Checkpoint<C, G>) {
+    pub(super) fn go_back(&mut self, to: &Checkpoint<G>) {
         self.progress = to.progress;
         self.checksums.truncate(to.checksums);
         match (&mut self.body, to.position) {
@@ -139,7 +139,7 @@ impl<C: Contents, G: Growth, S> Loader<C, G, S> {
     }
 
     /// Returns the state of the loader, for [`go_back`](Self::go_back).
-    pub(super) fn checkpoint(&self) -> Checkpoint<C, G> {
+    pub(super) fn checkpoint(&self) -> Checkpoint<G> {
         Checkpoint {
             progress: self.progress,
             checksums: self.checksums.table().len(),
@@ -223,7 +223,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
             return Err(Header::truncated(start, received));
         };
         let hasher = self.hasher.make(header.seed);
-        let engine = <C::Engine<G>>::restore(&header.form, header.occupied, loader.finish());
+        let engine = G::Engine::restore(&header.form, header.occupied, loader.finish());
         let items = header.form.items(header.occupied);
         let filter =
             engine.and_then(|engine| Filter::from_parts(engine, header.seed, items, hasher));
@@ -257,7 +257,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
 
     fn complete_header(&mut self) -> Result<(), LoadError> {
         let header = self.accept(&self.header_bytes)?;
-        let memory = <C::Engine<G>>::memory(&header.form, self.terms.reserve);
+        let memory = G::Engine::memory(&header.form, self.terms.reserve);
         let memory = memory.ok_or_else(|| header.out_of_memory())?;
         self.checksums = Checksums::new(Header::block_seed(&self.header_bytes));
         self.body = Some((header, TableLoader::new(memory)));

@@ -1,6 +1,6 @@
 //! Sweeps, and the beginning of generations: see `mod.rs`, which has the protocol.
 
-use super::{Aged, Clock, Generations, MAX_GENERATION, Space, Table, Words};
+use super::{Generations, MAX_GENERATION, Space, Table, Words};
 use crate::sync::{Acquire, Relaxed, Release};
 
 /// Number of buckets that are swept before the lock is released for a moment.
@@ -74,7 +74,7 @@ impl Generations {
     }
 }
 
-impl<S: Space<Payload = Aged>> Table<S> {
+impl<S: Space> Table<S> {
     /// Sweeps the next buckets that were not swept in this generation. Returns the number of those
     /// that are left. If the sweep of an earlier generation is complete, goes on with that of this
     /// one: if it was complete before, or if `buckets` are enough for all of them. Otherwise a loop

@@ -1,7 +1,6 @@
 //! The clock of generations: what it counts, and what it does for the steps of every table.
 
 use super::{
-    Clock,
     keeper::Keeper,
     schedule::{ClockState, Schedule},
     stamp_counts::StampCounts,
@@ -37,10 +36,15 @@ pub struct SweepState {
 /// A clock, and how far its table, which grows, is swept.
 pub type ClockAndSweep = (ClockState, SweepState);
 
-/// The clock of a table whose slots expire. It counts generations, and ticks when
-/// [`advance`](crate::table::Table::advance) is called.
+/// The clock of a table. If slots expire, it counts generations, and ticks when
+/// [`advance`](crate::table::Table::advance) is called. Otherwise it does nothing.
+///
+/// Words are passed without what is beside their slots, and a slot as a number that ends with its
+/// stamp.
 #[derive(Debug)]
 pub struct Generations {
+    /// Whether slots expire.
+    sweeps: bool,
     pub(super) now: Word,
     /// Largest age of a visible slot, at most `2^stamp_bits - 3`.
     pub(super) window: u32,
@@ -80,7 +84,20 @@ impl Generations {
         grows: Option<u64>,
     ) -> Option<Self> {
         debug_assert!(window <= (1_u32 << stamp_bits) - 3);
-        Some(Self {
+        let counts = StampCounts::new(stamp_bits, stripes)?;
+        let mut clock = Self::with_counts(now, (window, stamp_bits), counts);
+        clock.end.set(grows.unwrap_or(0));
+        Some(Self { sweeps: true, ..clock })
+    }
+
+    /// The clock of a table whose slots never expire. It allocates nothing.
+    pub(crate) fn none() -> Self {
+        Self::with_counts(0, (0, 0), StampCounts::none())
+    }
+
+    fn with_counts(now: u64, (window, stamp_bits): (u32, u32), counts: StampCounts) -> Self {
+        Self {
+            sweeps: false,
             now: Word::new(now),
             window,
             stamp_bits,
@@ -88,14 +105,21 @@ impl Generations {
             advancing: Lock::new(),
             sweeping: Lock::new(),
             swept: Word::new(0),
-            end: Word::new(grows.unwrap_or(0)),
+            end: Word::new(0),
             begun: Word::new(now),
             clean: Word::new(now),
-            counts: StampCounts::new(stamp_bits, stripes)?,
+            counts,
             refreshed: Word::new(0),
             schedule: Schedule::new(ClockState::new(window, now, 0)),
             keeper: None,
-        })
+        }
+    }
+
+    /// Whether slots expire, so that a slot can be swept while another thread holds its stripe.
+    #[inline]
+    #[must_use]
+    pub fn sweeps(&self) -> bool {
+        self.sweeps
     }
 
     /// The largest age of a visible slot.
@@ -186,34 +210,51 @@ impl Generations {
     }
 }
 
-impl Clock for Generations {
-    const SWEEPS: bool = true;
-
+/// What the steps of every table ask of its clock. Where slots never expire, this does nothing, but
+/// for what is called only where they do.
+impl Generations {
+    /// The current generation, or 0. A thread that acquired a lock before this call, and holds it,
+    /// may decide by the result what has expired.
     #[inline]
-    fn now(&self) -> u64 {
+    #[must_use]
+    pub fn now(&self) -> u64 {
         // Relaxed: if a tick has passed the lock that the caller holds, the lock orders this load.
-        self.now.load(Relaxed)
+        if self.sweeps { self.now.load(Relaxed) } else { 0 }
     }
 
+    /// Returns whether the generation is unchanged, at the end of a lookup that read the words with
+    /// Acquire. Only where slots expire.
     #[inline]
-    fn validate(&self, now: u64) -> bool {
+    #[must_use]
+    pub fn validate(&self, now: u64) -> bool {
         // Relaxed is enough, for the reason given in `Stripe::validate`.
         self.now.load(Relaxed) == now
     }
 
+    /// The stamp of a generation, or of a fingerprint.
     #[inline]
-    fn stamp(&self, generation: u64) -> u16 {
+    #[must_use]
+    pub fn stamp(&self, generation: u64) -> u16 {
         (generation & self.mask) as u16
     }
 
+    /// Marks the slots of a word whose stamp is visible. Empty slots may be marked, too. Only where
+    /// slots expire.
     #[inline]
-    fn visible(&self, lanes: Lanes, now: u64, word: u64) -> u64 {
+    pub(in crate::table) fn visible(&self, lanes: Lanes, now: u64, word: u64) -> u64 {
         let ages = self.ages(lanes, now, word);
         lanes.highs() & !self.at_least(lanes, ages, self.window + 1)
     }
 
+    /// Marks the slots of a word that have expired.
     #[inline]
-    fn expired(&self, lanes: Lanes, now: u64, word: u64) -> u64 {
+    pub(in crate::table) fn expired(&self, lanes: &Lanes, now: u64, word: u64) -> u64 {
+        if self.sweeps { self.past(*lanes, now, word) } else { 0 }
+    }
+
+    /// As [`expired`](Self::expired), where slots expire.
+    #[inline]
+    fn past(&self, lanes: Lanes, now: u64, word: u64) -> u64 {
         let ages = self.ages(lanes, now, word);
         let past = self.at_least(lanes, ages, self.window + 1);
         // The last age is spared: see the documentation of this module.
@@ -221,7 +262,8 @@ impl Clock for Generations {
         past & !last & !lanes.zeros(word)
     }
 
-    fn count_swept(&self, lanes: Lanes, word: u64, mut marks: u64) {
+    /// Counts slots that were marked in this word, and have been swept.
+    pub(in crate::table) fn count_swept(&self, lanes: Lanes, word: u64, mut marks: u64) {
         while marks != 0 {
             let slot = word >> lanes.lowest(marks);
             self.counts.add(self.stamp(slot), -1);
@@ -229,37 +271,61 @@ impl Clock for Generations {
         }
     }
 
+    /// Counts a slot that was filled.
     #[inline]
-    fn count_added(&self, slot: u32) {
-        self.counts.add(self.stamp(slot.into()), 1);
+    pub(in crate::table) fn count_added(&self, slot: u32) {
+        if self.sweeps {
+            self.count(slot, 1);
+        }
     }
 
-    fn count_removed(&self, slot: u32) {
-        self.counts.add(self.stamp(slot.into()), -1);
-    }
-
+    /// Counts a slot that was emptied.
     #[inline]
-    fn count_cleared(&self, lanes: Lanes, word: u64) {
-        self.count_swept(lanes, word, lanes.nonzeros(word));
+    pub(in crate::table) fn count_removed(&self, slot: u32) {
+        if self.sweeps {
+            self.count(slot, -1);
+        }
     }
 
-    fn visible_slots(&self) -> Option<i64> {
-        let now = self.generation();
-        Some((0..=self.window.into()).map(|age| self.counts.sum(self.stamp(now - age))).sum())
+    /// (Out of line, so that inserts into sets have few instructions.)
+    #[inline(never)]
+    fn count(&self, slot: u32, change: i64) {
+        self.counts.add(self.stamp(slot.into()), change);
     }
 
-    fn read(&self, generation: u64) -> Option<ClockState> {
-        let state = self.schedule.read(self.window, generation);
+    /// Counts the slots of a word that was cleared.
+    #[inline]
+    pub(in crate::table) fn count_cleared(&self, lanes: Lanes, word: u64) {
+        if self.sweeps {
+            self.count_swept(lanes, word, lanes.nonzeros(word));
+        }
+    }
+
+    /// The number of visible slots, if slots expire. Exact if no writer runs.
+    #[must_use]
+    pub fn visible_slots(&self) -> Option<i64> {
+        self.sweeps.then(|| {
+            let now = self.generation();
+            (0..=self.window.into()).map(|age| self.counts.sum(self.stamp(now - age))).sum()
+        })
+    }
+
+    /// The state of the clock in a copy that is in this generation, if slots expire.
+    pub(crate) fn read(&self, generation: u64) -> Option<ClockState> {
+        let state = self.sweeps.then(|| self.schedule.read(self.window, generation))?;
         let Some(keeper) = &self.keeper else { return Some(state) };
         let elapsed = keeper.elapsed(state.interval);
         Some(ClockState { time: Some(keeper.time), elapsed, ..state })
     }
 
-    fn pause(&self) -> impl Sized + '_ {
-        self.sweeping.lock()
+    /// Holds up sweeps of all buckets until the result is dropped. The clock ticks at most once
+    /// meanwhile.
+    pub(in crate::table) fn pause(&self) -> impl Sized + '_ {
+        self.sweeps.then(|| self.sweeping.lock())
     }
 
-    fn set(&mut self, state: ClockState) {
+    /// Sets the clock of a table that is not shared. Only where slots expire.
+    pub(in crate::table) fn set(&mut self, state: ClockState) {
         self.now.set(state.generation);
         self.begun.set(state.generation);
         // Slots may have expired long ago, so all buckets are swept before the next generation
@@ -272,7 +338,12 @@ impl Clock for Generations {
         self.schedule = Schedule::new(state);
     }
 
-    fn read_sweep(&self, generation: u64, buckets: u64) -> Option<SweepState> {
+    /// What a copy in this generation takes over of a table that grows and has this many buckets,
+    /// if slots expire. The caller has paused this clock, and holds all stripes of its table.
+    pub(in crate::table) fn read_sweep(&self, generation: u64, buckets: u64) -> Option<SweepState> {
+        if !self.sweeps {
+            return None;
+        }
         // Relaxed, here and below: the caller holds the locks that order these loads.
         let refreshed = self.refreshed.load(Relaxed);
         if self.begun.load(Relaxed) == generation {
@@ -284,19 +355,23 @@ impl Clock for Generations {
         Some(SweepState { swept: 0, end: buckets, refreshed })
     }
 
-    fn set_sweep(&mut self, state: &SweepState) {
+    /// Sets what depends on the buckets of a table that grows and is not shared.
+    pub(in crate::table) fn set_sweep(&mut self, state: &SweepState) {
         self.swept.set(state.swept);
         self.end.set(state.end);
         self.refreshed.set(state.refreshed);
     }
 
-    fn limit_sweep(&mut self, buckets: u64) {
+    /// Counts as swept no more than this many buckets, which are all that are left of a table that
+    /// shrinks.
+    pub(in crate::table) fn limit_sweep(&mut self, buckets: u64) {
         self.end.set(self.end().min(buckets));
         // Relaxed: the table is not shared.
         self.swept.set(self.swept.load(Relaxed).min(buckets));
     }
 
-    fn count_all(&self, lanes: Lanes, words: &[u64]) {
+    /// Counts the slots of these words. Only where slots expire.
+    pub(in crate::table) fn count_all(&self, lanes: Lanes, words: &[u64]) {
         for &word in words {
             let mut marks = lanes.nonzeros(word);
             while marks != 0 {
@@ -306,7 +381,19 @@ impl Clock for Generations {
         }
     }
 
-    fn try_sweep(&self, all: impl FnOnce() -> u64, buckets: u64, sweep: impl FnMut(u64, u32, u64)) {
+    /// Sweeps at most `buckets` of the next buckets that were not swept in this generation, unless
+    /// another thread sweeps. `sweep` is called with the generation, each of these buckets, and the
+    /// end up to which buckets are swept. If a sweep of an earlier generation is complete then,
+    /// that of this one may begin, for all buckets of the table, whose number `all` reads.
+    pub(in crate::table) fn try_sweep(
+        &self,
+        all: impl FnOnce() -> u64,
+        buckets: u64,
+        sweep: impl FnMut(u64, u32, u64),
+    ) {
+        if !self.sweeps {
+            return;
+        }
         if let Some(_sweeping) = self.sweeping.try_lock() {
             let now = self.now();
             if self.sweep_locked((now, self.end()), buckets, sweep) == 0 {
@@ -315,20 +402,21 @@ impl Clock for Generations {
         }
     }
 
-    fn size_in_bytes(&self) -> usize {
+    /// Bytes of what the clock allocates.
+    pub(crate) fn size_in_bytes(&self) -> usize {
         self.counts.size_in_bytes()
     }
 }
 
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests {
-    use crate::table::{Aged, Payload};
+    use crate::table::Payload;
 
     /// A removal takes a restamped slot into account as long as one can be visible.
     #[test]
     fn a_refresh_is_remembered_for_a_window() {
         const WINDOW: u32 = 5;
-        let clock = Aged::new(3, WINDOW, 10).clock(8, Some(16)).expect("memory");
+        let clock = Payload::stamps(3, WINDOW, 10).clock(8, Some(16)).expect("memory");
         assert!(!clock.has_refreshed(10));
         for noted in [10, 12] {
             clock.note_refresh(noted);

@@ -110,8 +110,7 @@
 //! `tick` that has much to sweep.
 
 use super::{
-    Aged, Clock as _, ClockState, Generations, MAX_GENERATION, MAX_LAG, MAX_READING, Space, Table,
-    TimeSource, Words,
+    ClockState, Generations, MAX_GENERATION, MAX_LAG, MAX_READING, Space, Table, TimeSource, Words,
 };
 use crate::sync::{Acquire, Lock, Relaxed, Release, Word};
 
@@ -201,7 +200,7 @@ impl Generations {
     }
 }
 
-impl<S: Space<Payload = Aged>> Table<S> {
+impl<S: Space> Table<S> {
     /// Does a part of the work before a write, if the table keeps time.
     #[cold]
     pub fn keep_time<L: Words<S>>(&self) {

@@ -173,7 +173,6 @@
 //! not.
 
 mod advance;
-mod clock;
 mod generations;
 mod keeper;
 mod schedule;
@@ -181,16 +180,14 @@ mod stamp_counts;
 mod steps;
 mod system_time;
 
-pub use clock::Clock;
 pub use generations::{ClockAndSweep, Generations, SweepState};
 pub(crate) use generations::{MAX_GENERATION, stamp_bits};
 pub(crate) use schedule::MAX_READING;
 pub use schedule::{ClockState, TimeSource};
-pub use steps::Aged;
 pub(crate) use system_time::MAX_LAG;
 
 use super::{
-    Payload, Seen, ShardedCounter, Space, Table, Words,
+    Seen, ShardedCounter, Space, Table, Words,
     space::{MarkedSlot, marked},
     try_boxed,
 };

@@ -34,6 +34,11 @@ impl StampCounts {
         Some(Self { lines, lines_per_shard })
     }
 
+    /// No counters.
+    pub(super) fn none() -> Self {
+        Self { lines: Box::default(), lines_per_shard: 1 }
+    }
+
     /// Adds to the counter of a stamp.
     #[inline]
     pub(super) fn add(&self, stamp: u16, change: i64) {

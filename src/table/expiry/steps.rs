@@ -1,42 +1,10 @@
 //! The steps of tables whose slots expire, written once for tables of a fixed size and for those
 //! that grow: see `mod.rs`, which has the protocol.
 
-use super::{Clock, Generations, MarkedSlot, Payload, Seen, Space, Table, Words, marked};
+use super::{MarkedSlot, Seen, Space, Table, Words, marked};
 use crate::InsertError;
 
-/// The payload of tables whose values are stamps: see [`Generations`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Aged {
-    stamp_bits: u32,
-    window: u32,
-    /// The generation in which a new table starts.
-    start: u64,
-}
-
-impl Aged {
-    /// Stamps of this many bits. Slots are visible up to the age `window`, at most
-    /// `2^stamp_bits - 3`. A new table starts in the generation `start`, at least `window`.
-    #[must_use]
-    pub fn new(stamp_bits: u32, window: u32, start: u64) -> Self {
-        debug_assert!(window <= (1_u32 << stamp_bits) - 3);
-        Self { stamp_bits, window, start }
-    }
-}
-
-impl Payload for Aged {
-    type Clock = Generations;
-
-    fn clock(&self, stripes: usize, grows: Option<u64>) -> Option<Generations> {
-        Generations::new(self.start, (self.window, self.stamp_bits), stripes, grows)
-    }
-
-    #[inline]
-    fn value_bits(&self) -> u32 {
-        self.stamp_bits
-    }
-}
-
-impl<S: Space<Payload = Aged>> Table<S> {
+impl<S: Space> Table<S> {
     /// Returns whether a visible slot matches an item.
     #[inline]
     pub(in crate::table) fn look_for_visible<L: Words<S>>(&self, item: &S::Item) -> bool {
@@ -72,7 +40,7 @@ impl<S: Space<Payload = Aged>> Table<S> {
     /// # Errors
     /// Why there is no room, if there is no visible copy.
     pub fn insert_unseen<L: Words<S>>(&self, item: S::Item) -> Result<Option<u64>, InsertError> {
-        Ok(self.insert_if_absent::<L>(&item, 0)?.ok())
+        Ok(self.insert_if_absent::<L, true>(&item, 0)?.ok())
     }
 
     /// As [`insert_unseen`](Self::insert_unseen), for a copy that is visible for `life`
@@ -86,7 +54,7 @@ impl<S: Space<Payload = Aged>> Table<S> {
         life: u32,
     ) -> Result<Option<u64>, InsertError> {
         let age = u64::from(self.clock.window() - life);
-        Ok(self.insert_if_absent::<L>(&item, age)?.ok())
+        Ok(self.insert_if_absent::<L, true>(&item, age)?.ok())
     }
 
     /// Gives the stamp of the present generation to the oldest visible copy of an item. Returns

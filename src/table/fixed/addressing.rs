@@ -4,8 +4,8 @@
 use core::hint::select_unpredictable;
 
 use super::{
-    Attempts, FixedSpace, FixedTable, FixedWords, Move, Payload, Seen, Space, Stripe, StripeGuard,
-    Stripes, Words,
+    Attempts, FixedSpace, FixedTable, FixedWords, Move, Seen, Space, Stripe, StripeGuard, Stripes,
+    Words,
 };
 use crate::{
     InsertError,
@@ -32,6 +32,12 @@ pub struct Pair {
 }
 
 impl Pair {
+    /// The pair of a key and a value.
+    #[inline]
+    pub(crate) fn new(key: u32, value: u16, first: u32, second: u32) -> Self {
+        Self { fingerprint: Fingerprint::new(key), value, buckets: [first, second] }
+    }
+
     /// The pair of an item with this value, given the pair with the value zero.
     #[inline]
     #[must_use]
@@ -178,16 +184,15 @@ fn scatter(key: u32) -> u32 {
     key.wrapping_mul(by) ^ flips
 }
 
-impl<P: Payload> Space for FixedSpace<P> {
-    type Payload = P;
+impl Space for FixedSpace {
     type Item = Pair;
     type Move = Move;
     type Incoming = u32;
     const GROWS: bool = false;
 
     #[inline]
-    fn payload(&self) -> P {
-        self.payload
+    fn value_mask(&self) -> u32 {
+        self.slots.value_mask()
     }
 
     #[inline]
@@ -245,20 +250,20 @@ impl<P: Payload> Space for FixedSpace<P> {
     }
 }
 
-impl<P: Payload> Words<FixedSpace<P>> for FixedWords {
+impl Words<FixedSpace> for FixedWords {
     #[inline]
-    fn lanes(space: &FixedSpace<P>) -> &Lanes {
+    fn lanes(space: &FixedSpace) -> &Lanes {
         space.slots.lanes()
     }
 
     #[inline]
-    fn item(space: &FixedSpace<P>, mixed: u64) -> Pair {
+    fn item(space: &FixedSpace, mixed: u64) -> Pair {
         space.addressing.pair(mixed)
     }
 
     #[inline]
     fn for_each_item(
-        table: &FixedTable<P>,
+        table: &FixedTable,
         hashes: &mut Hashes<'_>,
         operation: impl FnMut(usize, Pair),
     ) {
@@ -266,43 +271,38 @@ impl<P: Payload> Words<FixedSpace<P>> for FixedWords {
     }
 
     #[inline]
-    fn stripe<'a>(_space: &FixedSpace<P>, stripes: &'a Stripes, pair: &Pair) -> &'a Stripe {
+    fn stripe<'a>(_space: &FixedSpace, stripes: &'a Stripes, pair: &Pair) -> &'a Stripe {
         stripes.of(pair.fingerprint)
     }
 
     #[inline]
-    fn stripe_of_move<'a>(space: &FixedSpace<P>, stripes: &'a Stripes, step: Move) -> &'a Stripe {
+    fn stripe_of_move<'a>(space: &FixedSpace, stripes: &'a Stripes, step: Move) -> &'a Stripe {
         stripes.of(space.fingerprint_of(step.slot))
     }
 
     type Sought = Sought;
 
     #[inline]
-    fn sought(space: &FixedSpace<P>, pair: &Pair) -> Sought {
+    fn sought(space: &FixedSpace, pair: &Pair) -> Sought {
         space.slots.sought(space.slots.slot(pair.fingerprint.get(), pair.value))
     }
 
     #[inline]
-    fn marks(space: &FixedSpace<P>, pair: &Pair, words: [Seen; 2]) -> [u64; 2] {
-        let sought = <Self as Words<FixedSpace<P>>>::sought(space, pair);
+    fn marks(space: &FixedSpace, pair: &Pair, words: [Seen; 2]) -> [u64; 2] {
+        let sought = Self::sought(space, pair);
         let marks = words.map(|seen| space.slots.matches(seen.word, sought));
         [marks[0], if pair.buckets[0] == pair.buckets[1] { 0 } else { marks[1] }]
     }
 
     #[inline]
-    fn copies_in(space: &FixedSpace<P>, pair: &Pair, sought: Sought, words: [Seen; 2]) -> usize {
+    fn copies_in(space: &FixedSpace, pair: &Pair, sought: Sought, words: [Seen; 2]) -> usize {
         let [first, second] = words.map(|seen| seen.word);
         let second = if pair.buckets[0] == pair.buckets[1] { 0 } else { second };
         space.slots.count_in([first, second], sought) as usize
     }
     #[expect(clippy::inline_always, reason = "a call takes a tenth of the time of `insert_unique`")]
     #[inline(always)]
-    fn value_in(
-        space: &FixedSpace<P>,
-        _pair: &Pair,
-        sought: Sought,
-        words: [Seen; 2],
-    ) -> Option<u16> {
+    fn value_in(space: &FixedSpace, _pair: &Pair, sought: Sought, words: [Seen; 2]) -> Option<u16> {
         let slots = &space.slots;
         if slots.value_bits() == 0 {
             return slots.either_holds(words.map(|seen| seen.word), sought).then_some(0);
@@ -314,7 +314,7 @@ impl<P: Payload> Words<FixedSpace<P>> for FixedWords {
 
     #[inline]
     fn changed(
-        space: &FixedSpace<P>,
+        space: &FixedSpace,
         pair: &Pair,
         sought: Sought,
         [first, second]: [Seen; 2],
@@ -333,32 +333,32 @@ impl<P: Payload> Words<FixedSpace<P>> for FixedWords {
     }
 
     #[inline]
-    fn knowledge(_space: &FixedSpace<P>, _word: u64, _slot: u32) -> u32 {
+    fn knowledge(_space: &FixedSpace, _word: u64, _slot: u32) -> u32 {
         0
     }
 
     #[inline]
-    fn slot_of(space: &FixedSpace<P>, pair: &Pair, _is_second: bool, _word: u64) -> u32 {
+    fn slot_of(space: &FixedSpace, pair: &Pair, _is_second: bool, _word: u64) -> u32 {
         space.slots.slot(pair.fingerprint.get(), pair.value)
     }
 
     #[inline]
-    fn is_emptier(space: &FixedSpace<P>, word: u64, other: u64) -> bool {
+    fn is_emptier(space: &FixedSpace, word: u64, other: u64) -> bool {
         space.slots.is_emptier(word, other)
     }
 
     #[inline]
-    fn with(space: &FixedSpace<P>, word: u64, slot: u32) -> Option<u64> {
+    fn with(space: &FixedSpace, word: u64, slot: u32) -> Option<u64> {
         space.slots.with(word, slot)
     }
 
     #[inline]
-    fn without_all(space: &FixedSpace<P>, word: u64, marks: u64) -> u64 {
+    fn without_all(space: &FixedSpace, word: u64, marks: u64) -> u64 {
         space.slots.lanes().without(word, marks)
     }
 
     #[inline]
-    fn with_changed(space: &FixedSpace<P>, word: u64, slot: u32, new: Option<u32>) -> Option<u64> {
+    fn with_changed(space: &FixedSpace, word: u64, slot: u32, new: Option<u32>) -> Option<u64> {
         let sought = space.slots.sought(slot);
         match new {
             None => space.slots.without(word, sought),
@@ -367,7 +367,7 @@ impl<P: Payload> Words<FixedSpace<P>> for FixedWords {
     }
 
     #[inline]
-    fn source(space: &FixedSpace<P>, step: Move) -> Option<(Seen, u32)> {
+    fn source(space: &FixedSpace, step: Move) -> Option<(Seen, u32)> {
         // Acquire: pairs with the Release of `try_add`. The copy passes on what its original
         // published.
         let word = space.bucket(step.from).load_to_change(Acquire);
@@ -377,23 +377,23 @@ impl<P: Payload> Words<FixedSpace<P>> for FixedWords {
     }
 
     #[inline]
-    fn destination(space: &FixedSpace<P>, step: Move) -> Option<(Seen, u32)> {
+    fn destination(space: &FixedSpace, step: Move) -> Option<(Seen, u32)> {
         // Relaxed: the compare-and-swap validates what was read, and nothing else depends on it.
         let word = space.bucket(step.to).load_to_change(Relaxed);
         Some((Seen { bucket: step.to, word }, step.slot))
     }
 
     #[inline]
-    fn incoming_slot(_space: &FixedSpace<P>, _step: Move, incoming: u32) -> u32 {
+    fn incoming_slot(_space: &FixedSpace, _step: Move, incoming: u32) -> u32 {
         incoming
     }
 
-    fn clear_elsewhere(_table: &FixedTable<P>, _guard: &StripeGuard, _step: Move) -> bool {
+    fn clear_elsewhere(_table: &FixedTable, _guard: &StripeGuard, _step: Move) -> bool {
         unreachable!("no bucket is split")
     }
 
     fn make_room(
-        table: &FixedTable<P>,
+        table: &FixedTable,
         pair: &Pair,
         attempts: &mut Attempts,
     ) -> Result<(), InsertError> {
@@ -401,15 +401,15 @@ impl<P: Payload> Words<FixedSpace<P>> for FixedWords {
     }
 
     #[inline]
-    fn insert_by_making_room(table: &FixedTable<P>, pair: &Pair) -> Result<(), InsertError> {
+    fn insert_by_making_room(table: &FixedTable, pair: &Pair) -> Result<(), InsertError> {
         table.insert_by_relocating(*pair)
     }
 
     #[inline]
-    fn count_added(_table: &FixedTable<P>) {}
+    fn count_added(_table: &FixedTable) {}
 
     #[inline]
-    fn sweep_bucket(table: &FixedTable<P>, now: u64, bucket: u32, _end: u64) {
+    fn sweep_bucket(table: &FixedTable, now: u64, bucket: u32, _end: u64) {
         table.sweep_one::<Self>(now, bucket);
     }
 }

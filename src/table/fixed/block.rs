@@ -8,12 +8,12 @@
 
 #[cfg(guira_vectors)]
 use super::Addressing;
-use super::{Clock, FixedTable, FixedWords, Pair, Payload};
+use super::{FixedTable, FixedWords, Pair};
 #[cfg(guira_vectors)]
 use crate::table::Kernel;
 use crate::{
     bucket::{Fingerprint, Slots},
-    table::{Aged, Answers, Hashes, Mixer},
+    table::{Answers, Hashes, Mixer},
 };
 
 /// The number of items of a block. So few that the processor overlaps what is done with two blocks.
@@ -69,7 +69,7 @@ impl Items<'_> {
     }
 }
 
-impl<P: Payload> FixedTable<P> {
+impl FixedTable {
     /// Calls `operation` with each item's position and pair, in order. The item's buckets and
     /// stripe were prefetched one block earlier, unless the table is cached.
     #[inline]
@@ -281,7 +281,7 @@ impl<P: Payload> FixedTable<P> {
     }
 }
 
-impl FixedTable<Aged> {
+impl FixedTable {
     /// Looks up the hashes of a batch: [`is_visible`](Self::is_visible) for each. Returns the
     /// number of items that were found.
     pub(crate) fn visible_each(&self, hashes: &mut Hashes<'_>, answers: &mut Answers<'_>) -> usize {

@@ -1,8 +1,8 @@
 //! The limit on copies that a full pair of buckets sets.
 
-use super::{FixedTable, FixedWords, Pair, Payload, Space, Words};
+use super::{FixedTable, FixedWords, Pair, Space, Words};
 
-impl<P: Payload> FixedTable<P> {
+impl FixedTable {
     /// Counts the copies without the lock: an estimate, since a copy that is being moved can count
     /// twice or not at all.
     #[inline]

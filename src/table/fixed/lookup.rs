@@ -3,14 +3,14 @@
 
 use core::hint::select_unpredictable;
 
-use super::{Clock, FixedTable, FixedWords, Pair, Payload};
+use super::{FixedTable, FixedWords, Pair};
 use crate::{
     bucket::{BothWords, Fingerprint, Slots},
     sync::{Acquire, Word},
-    table::{Aged, stripes::StripesReader},
+    table::stripes::StripesReader,
 };
 
-impl<P: Payload> FixedTable<P> {
+impl FixedTable {
     /// Returns whether the pair's fingerprint is in one of its buckets, with any value. The value
     /// of the pair must be zero.
     ///
@@ -26,7 +26,8 @@ impl<P: Payload> FixedTable<P> {
         }
     }
 
-    /// As [`contains`](Self::contains), for a mixed hash.
+    /// As [`contains`](Self::contains), for a mixed hash; if slots expire, as
+    /// [`is_visible`](Self::is_visible).
     ///
     /// Each form of words has a function of its own, which is compiled once: a loop over lookups
     /// has fewer instructions than with the code of all forms in it, so the processor overlaps more
@@ -39,6 +40,8 @@ impl<P: Payload> FixedTable<P> {
             self.contains_8x8(mixed)
         } else if self.slots.is_semi_sorted() {
             self.contains_semi_sorted(mixed)
+        } else if self.clock.sweeps() {
+            self.contains_visible(mixed)
         } else {
             self.contains_plain(mixed)
         }
@@ -60,6 +63,12 @@ impl<P: Payload> FixedTable<P> {
     fn contains_plain(&self, mixed: u64) -> bool {
         let (key, buckets) = self.addressing.locate(mixed);
         self.contains_by(key, buckets, BothWords::hold_plain)
+    }
+
+    #[inline(never)]
+    fn contains_visible(&self, mixed: u64) -> bool {
+        let (key, buckets) = self.addressing.locate(mixed);
+        self.is_key_visible(key, buckets)
     }
 
     #[inline(never)]
@@ -238,20 +247,13 @@ impl Reader<'_> {
     }
 }
 
-impl FixedTable<Aged> {
+impl FixedTable {
     /// Returns whether a visible copy of the pair's fingerprint is in one of its buckets. The value
     /// of the pair must be zero.
     #[inline]
     #[must_use]
     pub fn is_visible(&self, pair: Pair) -> bool {
         self.is_key_visible(self.key_of(pair), pair.buckets)
-    }
-
-    /// As [`is_visible`](Self::is_visible), for a mixed hash.
-    #[inline]
-    pub(crate) fn is_mixed_visible(&self, mixed: u64) -> bool {
-        let (key, buckets) = self.addressing.locate(mixed);
-        self.is_key_visible(key, buckets)
     }
 
     /// As [`is_visible`](Self::is_visible), for a key. Its buckets are those of this table.

@@ -1,12 +1,12 @@
 //! Merging tables of a fixed size: see `table/steps/merge.rs`.
 
-use super::{FixedTable, FixedWords, Pair, Payload, Words};
+use super::{FixedTable, FixedWords, Pair, Words};
 use crate::{
     sync::Relaxed,
     table::{MergeRefusal, Merged},
 };
 
-impl<P: Payload> FixedTable<P> {
+impl FixedTable {
     /// Adds all fingerprints of another table with the same addressing, or none. `limit` is the
     /// largest number of copies of an item, if there is one.
     pub fn merge(&self, other: &Self, limit: Option<usize>) -> Merged {

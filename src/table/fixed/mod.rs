@@ -13,18 +13,18 @@ pub(in crate::table) use block::BLOCK;
 pub use room::{Move, PendingInserts};
 
 use super::{
-    Attempts, Bare, Buckets, Clock, ClockState, Counters, Kernel, Payload, Seen, Space, Stripe,
-    StripeGuard, Stripes, Table, Words, batch::is_cached, bucket_bytes,
+    Attempts, Buckets, ClockState, Counters, Kernel, Payload, Seen, Space, Stripe, StripeGuard,
+    Stripes, Table, Words, batch::is_cached, bucket_bytes,
 };
 use crate::bucket::{Fingerprint, Slots};
 
 /// The buckets of a table of a fixed size.
 #[derive(Debug)]
-pub struct FixedSpace<P = Bare> {
+pub struct FixedSpace {
     pub(super) slots: Slots,
     pub(super) addressing: Addressing,
     pub(super) buckets: Buckets,
-    payload: P,
+    payload: Payload,
     /// The instructions for batches. The processor has them.
     pub(super) kernel: Kernel,
 }
@@ -34,9 +34,9 @@ pub struct FixedSpace<P = Bare> {
 pub struct FixedWords;
 
 /// A table of a fixed size. Its items are [pairs](Pair).
-pub type FixedTable<P = Bare> = Table<FixedSpace<P>>;
+pub type FixedTable = Table<FixedSpace>;
 
-impl<P: Payload> FixedSpace<P> {
+impl FixedSpace {
     /// The constants of a word.
     #[inline]
     #[must_use]
@@ -61,7 +61,7 @@ impl<P: Payload> FixedSpace<P> {
 /// Smallest number of buckets of a table that is taken to be in memory: 2 MiB.
 const IN_MEMORY: u64 = 1 << 18;
 
-impl<P: Payload> FixedTable<P> {
+impl FixedTable {
     /// Whether the table stays in a second-level cache, so that batches prefetch nothing.
     #[inline]
     fn is_in_second_level(&self) -> bool {
@@ -80,7 +80,7 @@ impl<P: Payload> FixedTable<P> {
     /// If the number of buckets is not in `1 ..= MAX_BUCKETS`, or if the payload has another number
     /// of bits.
     #[must_use]
-    pub fn new(slots: Slots, buckets: u64, payload: P, huge_pages: bool) -> Option<Self> {
+    pub fn new(slots: Slots, buckets: u64, payload: Payload, huge_pages: bool) -> Option<Self> {
         Self::with_stripes(slots, buckets, payload, Stripes::count_for(buckets, None), huge_pages)
     }
 
@@ -89,7 +89,7 @@ impl<P: Payload> FixedTable<P> {
     pub(crate) fn with_stripes(
         slots: Slots,
         buckets: u64,
-        payload: P,
+        payload: Payload,
         stripes: usize,
         huge_pages: bool,
     ) -> Option<Self> {
@@ -100,7 +100,7 @@ impl<P: Payload> FixedTable<P> {
     /// the memory for the rest.
     pub(crate) fn with_buckets(
         slots: Slots,
-        payload: P,
+        payload: Payload,
         buckets: Buckets,
         stripes: usize,
     ) -> Option<Self> {
@@ -135,7 +135,7 @@ impl<P: Payload> FixedTable<P> {
     /// Sets the clock of a table whose words were copied, and counts its slots by their stamps.
     pub(crate) fn start_clock(&mut self, state: Option<ClockState>) {
         self.set_clock(state);
-        if P::Clock::SWEEPS {
+        if state.is_some() {
             let Self { space: FixedSpace { buckets, slots, .. }, clock, .. } = self;
             buckets.with_words(|words| clock.count_all(*slots.lanes(), words));
         }

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::{Buckets, Clock, FixedTable, Payload, Slots};
+use super::{Buckets, FixedTable, Slots};
 use crate::{
     sync::{AcqRel, acquire_fence, load_all},
     table::{AllStripes, ClockState, memory::touched_words},
@@ -16,7 +16,7 @@ pub(crate) fn occupied(slots: &Slots, words: &[u64]) -> u64 {
     words.chunks(CENSUS_BLOCK).map(|block| slots.census(block).occupied).sum()
 }
 
-impl<P: Payload> FixedTable<P> {
+impl FixedTable {
     /// Returns a copy of all words that contains every item that is in the table throughout the
     /// call, and the state of the clock in the generation in which they were copied, if slots
     /// expire; or `None` if the system refuses the memory.

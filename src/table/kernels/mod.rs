@@ -51,7 +51,7 @@ pub(in crate::table) use self::{
     neighbours::{has_neighbours, neighbours},
 };
 use super::{
-    Answers, FixedTable, Hashes, Kernel, MAX_BURST, Payload,
+    Answers, FixedTable, Hashes, Kernel, MAX_BURST,
     answers::FOUND,
     batch::{WINDOW, is_cached},
     mix::{MULTIPLIER, Mixer, REFLECTION, SCATTER},
@@ -198,7 +198,7 @@ impl Vectors {
     }
 }
 
-impl<P: Payload> FixedTable<P> {
+impl FixedTable {
     /// Looks up the hashes of a batch, of which there are `len`, by the table's kernel. Returns the
     /// number of items that were found, or `None` if the kernel cannot serve this table. Then no
     /// hash was taken, since the scalar code needs all of them. `VALUES` tells whether the answers

@@ -9,10 +9,7 @@ use crate::{
         GrowingLayout,
         leveled::{level, slots},
     },
-    table::{
-        Payload,
-        split::{Growth, Neighbours, Root, Size},
-    },
+    table::split::{Growth, Neighbours, Root, Size},
 };
 
 /// Slots of each of the two buckets.
@@ -28,8 +25,8 @@ pub(in crate::table) const fn has_neighbours<L: GrowingLayout>() -> bool {
 /// # Safety
 /// The processor has the instructions, and `Growth` is of the layout.
 #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
-pub(in crate::table) unsafe fn neighbours<L: GrowingLayout, P: Payload>(
-    growth: &Growth<P>,
+pub(in crate::table) unsafe fn neighbours<L: GrowingLayout>(
+    growth: &Growth,
     size: Size,
     [first, second]: [Root; 2],
 ) -> Neighbours {

@@ -18,7 +18,7 @@ use alloc::boxed::Box;
 use crate::{
     bucket::{Code, GrowingLayout},
     table::{
-        Bare, Payload,
+        Payload,
         mix::{SCATTER, spread},
         try_boxed,
     },
@@ -95,19 +95,19 @@ impl Size {
 
 /// The mapping from mixed hashes to sides and buckets.
 #[derive(Debug)]
-pub struct Growth<P = Bare> {
+pub struct Growth {
     /// The number of buckets at level 0.
     first: u64,
     /// For each core: t in the low half, and s in the high half.
     scatter: Box<[u64]>,
-    payload: P,
+    payload: Payload,
 }
 
-impl<P: Payload> Growth<P> {
+impl Growth {
     /// The addressing of a table with `first` buckets at level 0, `1 ..= 2^32`, and this payload,
     /// or `None` if the system refuses the memory.
     #[must_use]
-    pub fn new<L: GrowingLayout>(first: u64, payload: P) -> Option<Self> {
+    pub fn new<L: GrowingLayout>(first: u64, payload: Payload) -> Option<Self> {
         debug_assert!((1..=1 << 32).contains(&first));
         let entry = |core: u32| {
             let scattered = scatter(core.into());
@@ -128,7 +128,7 @@ impl<P: Payload> Growth<P> {
     /// What slots hold beside fingerprints.
     #[inline]
     #[must_use]
-    pub fn payload(&self) -> P {
+    pub fn payload(&self) -> Payload {
         self.payload
     }
 

@@ -32,13 +32,10 @@
 //! an item. The number of items that follows is an upper bound, but for items that share a slot
 //! after a refresh, which count once.
 
-use super::{GrowingTable, Item, Payload};
-use crate::{
-    bucket::{GrowingLayout, leveled::level},
-    table::Aged,
-};
+use super::{GrowingTable, Item};
+use crate::bucket::{GrowingLayout, leveled::level};
 
-impl GrowingTable<Aged> {
+impl GrowingTable {
     /// Returns whether a visible slot matches the item.
     #[inline]
     #[must_use]
@@ -47,7 +44,7 @@ impl GrowingTable<Aged> {
     }
 }
 
-impl<P: Payload> GrowingTable<P> {
+impl GrowingTable {
     /// Sweeps a bucket in the generation `now`, which was read under a lock that is still held, and
     /// those buckets from `end` on that were split off from it.
     pub(super) fn sweep_family<L: GrowingLayout>(&self, now: u64, bucket: u32, end: u64) {

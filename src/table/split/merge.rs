@@ -29,10 +29,10 @@ use super::{
 use crate::{
     bucket::{Code, GrowingLayout, leveled::level},
     sync::{Acquire, Relaxed, Release, full_fence},
-    table::{MergeRefusal, Merged, Payload, stats::RelocationCount},
+    table::{MergeRefusal, Merged, stats::RelocationCount},
 };
 
-impl<P: Payload> GrowingTable<P> {
+impl GrowingTable {
     /// Adds all slots of another table, or none. `limit` is the largest number of copies of an
     /// item, if there is one. The layout and the number of buckets at level 0 must be the same, and
     /// the hashes of items mixed alike.
@@ -197,7 +197,7 @@ impl<P: Payload> GrowingTable<P> {
     }
 }
 
-impl<P: Payload> GrowingSpace<P> {
+impl GrowingSpace {
     /// What a slot of a bucket of this level knows of its item. The first side is that of the
     /// bucket.
     pub(super) fn known<L: GrowingLayout>(&self, bucket: u32, level: u32, slot: u64) -> Item {

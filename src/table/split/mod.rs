@@ -204,8 +204,7 @@ use size::Occupancy;
 pub use size::{Limits, Shrinking};
 
 use super::{
-    Bare, Clock, Counters, GrowingBuckets, Payload, Seen, Space, Stripe, StripeGuard, Stripes,
-    Table, Words,
+    Counters, GrowingBuckets, Payload, Seen, Space, Stripe, StripeGuard, Stripes, Table, Words,
 };
 use crate::{
     bucket::GrowingLayout,
@@ -214,8 +213,8 @@ use crate::{
 
 /// The buckets of a table that grows.
 #[derive(Debug)]
-pub struct GrowingSpace<P = Bare> {
-    growth: Growth<P>,
+pub struct GrowingSpace {
+    growth: Growth,
     buckets: GrowingBuckets,
     limits: Limits,
     /// Whether address space is reserved, and huge pages are requested.
@@ -238,14 +237,14 @@ pub struct GrowingSpace<P = Bare> {
 }
 
 /// A table that grows.
-pub type GrowingTable<P = Bare> = Table<GrowingSpace<P>>;
+pub type GrowingTable = Table<GrowingSpace>;
 
-impl<P: Payload> GrowingTable<P> {
+impl GrowingTable {
     /// Returns an empty table, or `None` if the system refuses the memory. With `reserve`, address
     /// space is reserved for all buckets that there may ever be, if the system can do that.
     #[must_use]
     pub fn new<L: GrowingLayout>(
-        payload: P,
+        payload: Payload,
         first: u64,
         limits: Limits,
         stripes: usize,
@@ -259,7 +258,7 @@ impl<P: Payload> GrowingTable<P> {
     /// As [`new`](Self::new), with these buckets. Those of the first size may not be
     /// committed yet.
     fn with_buckets<L: GrowingLayout>(
-        payload: P,
+        payload: Payload,
         first: u64,
         buckets: GrowingBuckets,
         limits: Limits,
@@ -295,11 +294,11 @@ impl<P: Payload> GrowingTable<P> {
     }
 }
 
-impl<P: Payload> GrowingSpace<P> {
+impl GrowingSpace {
     /// The addressing.
     #[inline]
     #[must_use]
-    pub fn growth(&self) -> &Growth<P> {
+    pub fn growth(&self) -> &Growth {
         &self.growth
     }
 

@@ -1,13 +1,9 @@
 //! Bare steps of the protocol, which operations take as parts, for models and tests.
 
 use super::{GrowingTable, Place, Side, room::Victim, size::grow::GROUP};
-use crate::{
-    InsertError,
-    bucket::GrowingLayout,
-    table::{Clock, Payload},
-};
+use crate::{InsertError, bucket::GrowingLayout};
 
-impl<P: Payload> GrowingTable<P> {
+impl GrowingTable {
     /// Splits the next bucket that no other thread is splitting. Returns `false` if there is none,
     /// or if the table may not grow further.
     pub fn split_one<L: GrowingLayout>(&self) -> bool {

@@ -1,6 +1,6 @@
 //! Tests of what cannot be seen from outside.
 
-use super::{Bare, GrowingTable, Item, Limits, Space};
+use super::{GrowingTable, Item, Limits, Payload, Space};
 #[cfg(target_os = "linux")]
 use crate::table::split::Place;
 use crate::{
@@ -12,7 +12,8 @@ use crate::{
 /// A table of this layout after some inserts, at a load at which searches are long.
 fn grown<L: GrowingLayout>(first: u64, items: u64) -> GrowingTable {
     let limits = Limits { buckets: first << 8, load: 230 };
-    let table = GrowingTable::new::<L>(Bare, first, limits, 32, (true, false)).expect("memory");
+    let table =
+        GrowingTable::new::<L>(Payload::NONE, first, limits, 32, (true, false)).expect("memory");
     for key in 0..items {
         // One that finds no room may be refused.
         let _ = table.insert::<L>(table.growth().item::<L>(mix(key, 1)));
@@ -50,7 +51,8 @@ fn vectors_agree<L: GrowingLayout>() {
 fn a_group_that_another_thread_holds_is_waited_for() {
     type L = Leveled<4, 7>;
     let limits = Limits { buckets: 16 + 8, load: 230 };
-    let table = GrowingTable::new::<L>(Bare, 16, limits, 8, (false, false)).expect("memory");
+    let table =
+        GrowingTable::new::<L>(Payload::NONE, 16, limits, 8, (false, false)).expect("memory");
     let guard = table.stripes.at(0).lock();
     assert_eq!(table.split_next::<L>(table.size()), Ok(false));
     drop(guard);
@@ -68,7 +70,9 @@ fn no_bucket_is_split_into_one_beyond_the_last() {
     let first = (1 << 31) + 8;
     let limits = Limits { buckets: 1 << 32, load: 230 };
     // 16 GiB of addresses, of which hardly a page is touched.
-    let Some(table) = GrowingTable::new::<L>(Bare, first, limits, 8, (false, true)) else { return };
+    let Some(table) = GrowingTable::new::<L>(Payload::NONE, first, limits, 8, (false, true)) else {
+        return;
+    };
     let early = |bucket| table.split_early::<L>(Place { bucket, level: 0 });
     assert_eq!(early((1 << 31) - 9), Ok(true));
     for bucket in [(1 << 31) - 8, (1 << 31) - 1, 1 << 31] {

@@ -35,10 +35,10 @@
 //! ghost is to the item what an alias is: if the item's value is replaced, the ghost keeps the old
 //! one, and `get` may return it.
 
-use super::{GrowingTable, Item, Payload, Words};
+use super::{GrowingTable, Item, Words};
 use crate::bucket::GrowingLayout;
 
-impl<P: Payload> GrowingTable<P> {
+impl GrowingTable {
     /// Returns the value of a slot that matches the item, with any value, or `None` if there is
     /// none. Of several slots, it is the one that knows most.
     #[must_use]

@@ -20,9 +20,7 @@ use crate::{
         leveled::{level, slots},
     },
     sync::{AcqRel, Relaxed, Word, acquire_fence},
-    table::{
-        AllStripes, Clock, ClockState, GrowingBuckets, Payload, SweepState, memory::touch_pages,
-    },
+    table::{AllStripes, ClockState, GrowingBuckets, SweepState, memory::touch_pages},
 };
 
 /// If a table grows while it is to be copied, the next attempt prepares for as many more buckets as
@@ -37,7 +35,7 @@ pub(super) fn items(occupied: u64, ghosts: u64) -> u64 {
     occupied.saturating_sub(ghosts)
 }
 
-impl<P: Payload> GrowingTable<P> {
+impl GrowingTable {
     /// Returns a copy of the table with stripes of its own, which contains every item that is in
     /// the table throughout the call, and the number of items in the copy; or `None` if the system
     /// refuses the memory.

@@ -3,8 +3,7 @@
 use core::hint::select_unpredictable;
 
 use super::{
-    GrowingSpace, GrowingTable, Item, Payload, Seen, Side, Space, Stripe, StripeGuard, Stripes,
-    Words,
+    GrowingSpace, GrowingTable, Item, Seen, Side, Space, Stripe, StripeGuard, Stripes, Words,
     room::{Outcome, Search, Victim},
 };
 use crate::{
@@ -17,16 +16,15 @@ use crate::{
     table::{Attempts, Hashes, for_each_prefetched},
 };
 
-impl<P: Payload> Space for GrowingSpace<P> {
-    type Payload = P;
+impl Space for GrowingSpace {
     type Item = Item;
     type Move = Victim;
     type Incoming = Side;
     const GROWS: bool = true;
 
     #[inline]
-    fn payload(&self) -> P {
-        self.growth.payload()
+    fn value_mask(&self) -> u32 {
+        self.growth.payload().value_mask()
     }
 
     #[inline]
@@ -79,20 +77,20 @@ impl<P: Payload> Space for GrowingSpace<P> {
     }
 }
 
-impl<L: GrowingLayout, P: Payload> Words<GrowingSpace<P>> for L {
+impl<L: GrowingLayout> Words<GrowingSpace> for L {
     #[inline]
-    fn lanes(_space: &GrowingSpace<P>) -> &Lanes {
+    fn lanes(_space: &GrowingSpace) -> &Lanes {
         const { &L::LANES }
     }
 
     #[inline]
-    fn item(space: &GrowingSpace<P>, mixed: u64) -> Item {
+    fn item(space: &GrowingSpace, mixed: u64) -> Item {
         space.growth.item::<L>(mixed)
     }
 
     #[inline]
     fn for_each_item(
-        table: &GrowingTable<P>,
+        table: &GrowingTable,
         hashes: &mut Hashes<'_>,
         operation: impl FnMut(usize, Item),
     ) {
@@ -103,16 +101,16 @@ impl<L: GrowingLayout, P: Payload> Words<GrowingSpace<P>> for L {
     type Sought = ();
 
     #[inline]
-    fn sought(_space: &GrowingSpace<P>, _item: &Item) {}
+    fn sought(_space: &GrowingSpace, _item: &Item) {}
 
     #[inline]
-    fn stripe<'a>(space: &GrowingSpace<P>, stripes: &'a Stripes, item: &Item) -> &'a Stripe {
+    fn stripe<'a>(space: &GrowingSpace, stripes: &'a Stripes, item: &Item) -> &'a Stripe {
         space.stripe_of::<L>(stripes, item.sides)
     }
 
     #[inline]
     fn stripe_of_move<'a>(
-        space: &GrowingSpace<P>,
+        space: &GrowingSpace,
         stripes: &'a Stripes,
         Victim { side, .. }: Victim,
     ) -> &'a Stripe {
@@ -120,7 +118,7 @@ impl<L: GrowingLayout, P: Payload> Words<GrowingSpace<P>> for L {
     }
 
     #[inline]
-    fn marks(space: &GrowingSpace<P>, item: &Item, [first, second]: [Seen; 2]) -> [u64; 2] {
+    fn marks(space: &GrowingSpace, item: &Item, [first, second]: [Seen; 2]) -> [u64; 2] {
         let matches = |word, side: Side| L::matches(word, side.code, space.value_bits());
         let [in_first, in_second] =
             [matches(first.word, item.sides[0]), matches(second.word, item.sides[1])];
@@ -134,24 +132,24 @@ impl<L: GrowingLayout, P: Payload> Words<GrowingSpace<P>> for L {
     }
 
     #[inline]
-    fn copies_in(space: &GrowingSpace<P>, item: &Item, (): (), words: [Seen; 2]) -> usize {
+    fn copies_in(space: &GrowingSpace, item: &Item, (): (), words: [Seen; 2]) -> usize {
         let [first, second] = Self::marks(space, item, words);
         (first.count_ones() + second.count_ones()) as usize
     }
 
     #[inline]
-    fn value_in(space: &GrowingSpace<P>, item: &Item, (): (), words: [Seen; 2]) -> Option<u16> {
+    fn value_in(space: &GrowingSpace, item: &Item, (): (), words: [Seen; 2]) -> Option<u16> {
         if space.value_bits() == 0 {
             return space.is_in::<L>(item, words).then_some(0);
         }
         let marks = |word, code: Code| L::matches(word, code, space.value_bits());
         let (_, Found { slot, .. }) = longest::<L>(item, words, marks)?;
-        Some((slot & u64::from(space.payload().value_mask())) as u16)
+        Some((slot & u64::from(space.value_mask())) as u16)
     }
 
     #[inline]
     fn changed(
-        space: &GrowingSpace<P>,
+        space: &GrowingSpace,
         item: &Item,
         (): (),
         words: [Seen; 2],
@@ -164,20 +162,20 @@ impl<L: GrowingLayout, P: Payload> Words<GrowingSpace<P>> for L {
             Some(value) => L::replace(
                 seen.word,
                 lane,
-                slot & !u64::from(space.payload().value_mask()) | u64::from(value),
+                slot & !u64::from(space.value_mask()) | u64::from(value),
             ),
         };
         Some((seen, new))
     }
 
     #[inline]
-    fn knowledge(_space: &GrowingSpace<P>, word: u64, slot: u32) -> u32 {
+    fn knowledge(_space: &GrowingSpace, word: u64, slot: u32) -> u32 {
         // The bits that the number of the bucket tells, and the length of the slot.
         level(word) + slot.ilog2()
     }
 
     #[inline]
-    fn slot_of(space: &GrowingSpace<P>, item: &Item, is_second: bool, word: u64) -> u32 {
+    fn slot_of(space: &GrowingSpace, item: &Item, is_second: bool, word: u64) -> u32 {
         let [first, second] = item.sides.map(|side| side.code.extension);
         let extension = select_unpredictable(is_second, second, first);
         let code = Code { extension, ..item.sides[0].code };
@@ -185,27 +183,22 @@ impl<L: GrowingLayout, P: Payload> Words<GrowingSpace<P>> for L {
     }
 
     #[inline]
-    fn is_emptier(_space: &GrowingSpace<P>, word: u64, other: u64) -> bool {
+    fn is_emptier(_space: &GrowingSpace, word: u64, other: u64) -> bool {
         slots(word) < slots(other)
     }
 
     #[inline]
-    fn with(_space: &GrowingSpace<P>, word: u64, slot: u32) -> Option<u64> {
+    fn with(_space: &GrowingSpace, word: u64, slot: u32) -> Option<u64> {
         L::with(word, slot.into())
     }
 
     #[inline]
-    fn without_all(_space: &GrowingSpace<P>, word: u64, marks: u64) -> u64 {
+    fn without_all(_space: &GrowingSpace, word: u64, marks: u64) -> u64 {
         L::without_all(word, marks)
     }
 
     #[inline]
-    fn with_changed(
-        _space: &GrowingSpace<P>,
-        word: u64,
-        slot: u32,
-        new: Option<u32>,
-    ) -> Option<u64> {
+    fn with_changed(_space: &GrowingSpace, word: u64, slot: u32, new: Option<u32>) -> Option<u64> {
         let lane = L::find(word, slot.into())?;
         Some(match new {
             None => L::without(word, lane),
@@ -214,7 +207,7 @@ impl<L: GrowingLayout, P: Payload> Words<GrowingSpace<P>> for L {
     }
 
     #[inline]
-    fn source(space: &GrowingSpace<P>, Victim { place, slot, .. }: Victim) -> Option<(Seen, u32)> {
+    fn source(space: &GrowingSpace, Victim { place, slot, .. }: Victim) -> Option<(Seen, u32)> {
         // Acquire: pairs with the Release of `try_add`. The copy passes on what its original
         // published.
         let word = space.bucket(place.bucket).load_to_change(Acquire);
@@ -224,7 +217,7 @@ impl<L: GrowingLayout, P: Payload> Words<GrowingSpace<P>> for L {
     }
 
     #[inline]
-    fn destination(space: &GrowingSpace<P>, Victim { side, .. }: Victim) -> Option<(Seen, u32)> {
+    fn destination(space: &GrowingSpace, Victim { side, .. }: Victim) -> Option<(Seen, u32)> {
         let other = space.growth.other(side);
         let place = space.growth.place(other, space.hint())?;
         // Acquire: in `follow` it pairs with the Release of a switch, so that the child is there.
@@ -235,16 +228,16 @@ impl<L: GrowingLayout, P: Payload> Words<GrowingSpace<P>> for L {
     }
 
     #[inline]
-    fn incoming_slot(space: &GrowingSpace<P>, Victim { place, .. }: Victim, incoming: Side) -> u32 {
+    fn incoming_slot(space: &GrowingSpace, Victim { place, .. }: Victim, incoming: Side) -> u32 {
         L::encode(incoming.code, place.level, space.value_bits()) as u32
     }
 
-    fn clear_elsewhere(table: &GrowingTable<P>, guard: &StripeGuard, victim: Victim) -> bool {
+    fn clear_elsewhere(table: &GrowingTable, guard: &StripeGuard, victim: Victim) -> bool {
         table.clear_copies::<L>(guard, victim)
     }
 
     fn make_room(
-        table: &GrowingTable<P>,
+        table: &GrowingTable,
         item: &Item,
         attempts: &mut Attempts,
     ) -> Result<(), InsertError> {
@@ -260,16 +253,16 @@ impl<L: GrowingLayout, P: Payload> Words<GrowingSpace<P>> for L {
     }
 
     #[inline]
-    fn insert_by_making_room(table: &GrowingTable<P>, item: &Item) -> Result<(), InsertError> {
+    fn insert_by_making_room(table: &GrowingTable, item: &Item) -> Result<(), InsertError> {
         table.insert_by_making_room::<L>(item)
     }
 
     #[inline]
-    fn count_added(table: &GrowingTable<P>) {
+    fn count_added(table: &GrowingTable) {
         table.count_added::<L>();
     }
 
-    fn sweep_bucket(table: &GrowingTable<P>, now: u64, bucket: u32, end: u64) {
+    fn sweep_bucket(table: &GrowingTable, now: u64, bucket: u32, end: u64) {
         table.sweep_family::<L>(now, bucket, end);
     }
 }

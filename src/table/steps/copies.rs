@@ -42,7 +42,7 @@
 //! The inserts of a batch with a limit are made one after the other. Interleaved ones would all
 //! count before the first of them adds.
 
-use super::{Clock, Space, StripeGuard, Table, Words};
+use super::{Space, StripeGuard, Table, Words};
 use crate::{InsertError, sync::full_fence};
 
 impl<S: Space> Table<S> {
@@ -55,9 +55,9 @@ impl<S: Space> Table<S> {
     #[must_use]
     pub fn count<L: Words<S>>(&self, item: S::Item) -> usize {
         let sought = L::sought(&self.space, &item);
-        let guard = self.stripe::<L>(&item).lock();
-        if !Self::SWEEPS {
-            return self.count_locked::<L>(&guard, &item, sought);
+        let _guard = self.stripe::<L>(&item).lock();
+        if !self.clock.sweeps() {
+            return L::copies_in(&self.space, &item, sought, self.space.load_both(&item));
         }
         loop {
             let now = self.clock.now();

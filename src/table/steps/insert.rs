@@ -2,7 +2,7 @@
 
 use core::hint::select_unpredictable;
 
-use super::{Attempts, Clock, Seen, Space, StripeGuard, Table, Words};
+use super::{Attempts, Seen, Space, StripeGuard, Table, Words};
 use crate::{
     InsertError,
     sync::{Relaxed, Release},
@@ -57,25 +57,25 @@ impl<S: Space> Table<S> {
     )]
     #[inline(always)]
     pub fn get_or_insert<L: Words<S>>(&self, item: S::Item) -> Result<Option<u16>, InsertError> {
-        self.insert_if_absent::<L>(&item, 0).map(Result::err)
+        self.insert_if_absent::<L, false>(&item, 0).map(Result::err)
     }
 
-    /// Adds a copy of an item unless there is one, with this or another value; if slots expire,
-    /// unless there is a visible one. Returns the generation whose stamp it got, which is `age`
+    /// Adds a copy of an item unless there is one, with this or another value; if slots expire, which
+    /// `AGES` tells, unless there is a visible one. Returns the generation whose stamp it got, which is `age`
     /// before the present one, or the value that was found.
     ///
     /// # Errors
     /// As [`insert`](Self::insert), but for `TooManyCopies`.
     #[expect(clippy::inline_always, reason = "as above")]
     #[inline(always)]
-    pub(in crate::table) fn insert_if_absent<L: Words<S>>(
+    pub(in crate::table) fn insert_if_absent<L: Words<S>, const AGES: bool>(
         &self,
         item: &S::Item,
         age: u64,
     ) -> Result<Result<u64, u16>, InsertError> {
         let sought = L::sought(&self.space, item);
         let guard = self.stripe::<L>(item).lock();
-        let addition = self.add_if_absent::<L>(&guard, item, sought, age);
+        let addition = self.add_if_absent::<L, AGES>(&guard, item, sought, age);
         // No stripe is held while a table grows.
         drop(guard);
         match addition {
@@ -85,13 +85,13 @@ impl<S: Space> Table<S> {
                 Ok(Ok(generation))
             }
             // (By a reference, the item would be stored before the lock is acquired.)
-            Addition::NoRoom => self.make_room_and_insert_if_absent::<L>(*item, age),
+            Addition::NoRoom => self.make_room_and_insert_if_absent::<L, AGES>(*item, age),
         }
     }
 
     /// The rest of `insert_if_absent`, once both locations were full.
     #[cold]
-    fn make_room_and_insert_if_absent<L: Words<S>>(
+    fn make_room_and_insert_if_absent<L: Words<S>, const AGES: bool>(
         &self,
         item: S::Item,
         age: u64,
@@ -102,7 +102,7 @@ impl<S: Space> Table<S> {
             // stripe, and the thread would wait for itself. The clock may tick meanwhile.
             let made_room = L::make_room(self, &item, &mut attempts);
             let guard = self.stripe::<L>(&item).lock();
-            let addition = self.add_if_absent::<L>(&guard, &item, sought, age);
+            let addition = self.add_if_absent::<L, AGES>(&guard, &item, sought, age);
             drop(guard);
             match addition {
                 Addition::Found(value) => return Ok(Err(value)),
@@ -123,7 +123,7 @@ impl<S: Space> Table<S> {
     /// could put this very item into the last slot, and it would seem absent and without room.
     #[expect(clippy::inline_always, reason = "as above")]
     #[inline(always)]
-    fn add_if_absent<L: Words<S>>(
+    fn add_if_absent<L: Words<S>, const AGES: bool>(
         &self,
         _guard: &StripeGuard,
         item: &S::Item,
@@ -131,20 +131,20 @@ impl<S: Space> Table<S> {
         age: u64,
     ) -> Addition {
         loop {
-            let now = self.clock.now();
+            let now = if AGES { self.clock.now() } else { 0 };
             // Only sweeps clear a slot of this item meanwhile, so one load of each word is enough.
             let words = self.space.load_both_to_change(item);
-            let found = self.found_in::<L>(now, item, sought, words);
+            let found = self.found_in::<L, AGES>(now, item, sought, words);
             if let Some(value) = found {
                 return Addition::Found(value);
             }
             // A sweep of the next generation may have cleared a copy that is visible in this one.
-            if !self.clock.validate(now) {
+            if AGES && !self.clock.validate(now) {
                 continue;
             }
             let generation = now - age;
-            let stamped = self.stamped(*item, generation);
-            match self.try_add::<L>(&stamped, words, Self::SWEEPS.then_some(now)) {
+            let stamped = if AGES { self.stamped(*item, generation) } else { *item };
+            match self.try_add::<L>(&stamped, words, AGES.then_some(now)) {
                 Some(true) => return Addition::Added(generation),
                 Some(false) => {}
                 None => return Addition::NoRoom,
@@ -155,24 +155,24 @@ impl<S: Space> Table<S> {
     /// Returns the value of a slot that matches an item, with any value, or `None` if there is
     /// none. If slots expire, only visible ones count.
     #[inline]
-    fn found_in<L: Words<S>>(
+    fn found_in<L: Words<S>, const AGES: bool>(
         &self,
         now: u64,
         item: &S::Item,
         sought: L::Sought,
         words: [Seen; 2],
     ) -> Option<u16> {
-        if Self::SWEEPS {
+        if AGES {
             (self.visible_in::<L>(now, item, words) != [0; 2]).then_some(0)
         } else {
             L::value_in(&self.space, item, sought, words)
         }
     }
 
-    /// The item with the stamp of a generation, if slots expire.
+    /// The item with the stamp of a generation.
     #[inline]
-    pub(in crate::table) fn stamped(&self, item: S::Item, now: u64) -> S::Item {
-        if Self::SWEEPS { S::with_value(item, self.clock.stamp(now)) } else { item }
+    pub(in crate::table) fn stamped(&self, item: S::Item, generation: u64) -> S::Item {
+        S::with_value(item, self.clock.stamp(generation))
     }
 
     /// Marks the slots that match an item, with any value. If slots expire, only visible ones. Only
@@ -209,10 +209,15 @@ impl<S: Space> Table<S> {
 
     /// Adds an item under its lock to a slot that is empty or has expired. Returns `false` if there
     /// is none, or if slots do not expire.
+    #[inline]
     pub(in crate::table) fn add_swept<L: Words<S>>(&self, item: &S::Item) -> bool {
-        if !Self::SWEEPS {
-            return false;
-        }
+        self.clock.sweeps() && self.sweep_and_add::<L>(*item)
+    }
+
+    /// As [`add_swept`](Self::add_swept), where slots expire.
+    #[inline(never)]
+    fn sweep_and_add<L: Words<S>>(&self, item: S::Item) -> bool {
+        let item = &item;
         let _guard = self.stripe::<L>(item).lock();
         let now = self.clock.now();
         loop {
@@ -238,12 +243,18 @@ impl<S: Space> Table<S> {
         words: [Seen; 2],
         now: Option<u64>,
     ) -> Option<bool> {
-        let expired = words.map(|seen| now.map_or(0, |now| self.expired::<L>(now, seen.word)));
-        let room = |place: usize| match now {
-            None => words[place].word,
-            Some(_) => L::without_all(&self.space, words[place].word, expired[place]),
+        let [first, second] = [words[0].word, words[1].word];
+        let expired = match now {
+            None => [0; 2],
+            Some(now) => [self.expired::<L>(now, first), self.expired::<L>(now, second)],
         };
-        let [first, second] = [room(0), room(1)];
+        let [first, second] = match now {
+            None => [first, second],
+            Some(_) => [
+                L::without_all(&self.space, first, expired[0]),
+                L::without_all(&self.space, second, expired[1]),
+            ],
+        };
         // No branches: the words may still be on their way from memory. A misprediction would be
         // discovered only when they arrive, and would discard the work begun meanwhile on later
         // operations. (The bucket is found by its number for the same reason: if references to both
@@ -275,13 +286,13 @@ impl<S: Space> Table<S> {
     /// Marks the slots of a word that had expired in the generation `now`.
     #[inline]
     pub(in crate::table) fn expired<L: Words<S>>(&self, now: u64, word: u64) -> u64 {
-        self.clock.expired(*L::lanes(&self.space), now, S::slots(word))
+        self.clock.expired(L::lanes(&self.space), now, S::slots(word))
     }
 
     /// A word without the slots that had expired in the generation `now`.
     #[inline]
     pub(in crate::table) fn unexpired<L: Words<S>>(&self, now: u64, word: u64) -> u64 {
-        if Self::SWEEPS {
+        if self.clock.sweeps() {
             L::without_all(&self.space, word, self.expired::<L>(now, word))
         } else {
             word
@@ -301,7 +312,7 @@ impl<S: Space> Table<S> {
     /// Counts slots that were marked in this word, and have been swept.
     #[inline]
     pub(in crate::table) fn count_swept<L: Words<S>>(&self, word: u64, marks: u64) {
-        if Self::SWEEPS && marks != 0 {
+        if marks != 0 {
             self.clock.count_swept(*L::lanes(&self.space), S::slots(word), marks);
             self.space.count(-i64::from(marks.count_ones()));
         }

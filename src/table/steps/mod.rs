@@ -9,10 +9,9 @@ mod remove;
 mod values;
 
 pub use merge::{MergeRefusal, Merged};
-pub use values::{Candidates, Valued};
+pub use values::Candidates;
 
 use super::{
-    Attempts, Clock, Payload, Seen, Space, Stripe, StripeGuard, Table, Words, space::marked,
-    stripes::Version,
+    Attempts, Seen, Space, Stripe, StripeGuard, Table, Words, space::marked, stripes::Version,
 };
 use remove::Gone;

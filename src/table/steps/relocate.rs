@@ -1,6 +1,6 @@
 //! Relocation: a slot moves to the other side of its item.
 
-use super::{Clock, Gone, Seen, Space, StripeGuard, Table, Words};
+use super::{Gone, Seen, Space, StripeGuard, Table, Words};
 use crate::sync::{Relaxed, Release};
 
 impl<S: Space> Table<S> {
@@ -20,7 +20,7 @@ impl<S: Space> Table<S> {
         let now = self.clock.now();
         let Some((seen, slot)) = L::source(&self.space, step) else { return false };
         let stored = incoming.map(|incoming| L::incoming_slot(&self.space, step, incoming));
-        if Self::SWEEPS && self.expired::<L>(now, slot.into()) != 0 {
+        if self.expired::<L>(now, slot.into()) != 0 {
             return self.drop_expired::<L>(&guard, seen, slot, stored);
         }
         if !self.copy::<L>(now, step, seen.bucket) {
@@ -67,7 +67,7 @@ impl<S: Space> Table<S> {
                 return false;
             };
             let expired = self.expired::<L>(now, word);
-            let room = if Self::SWEEPS { L::without_all(&self.space, word, expired) } else { word };
+            let room = if expired != 0 { L::without_all(&self.space, word, expired) } else { word };
             let Some(new) = L::with(&self.space, room, slot).filter(|_| bucket != from) else {
                 return false;
             };

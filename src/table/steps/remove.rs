@@ -115,7 +115,7 @@ impl<S: Space> Table<S> {
         // A slot has a meaning at one level only.
         while S::level(word) == level {
             let Some(changed) = L::with_changed(&self.space, word, slot, new) else {
-                assert!(Self::SWEEPS, "only the holder of its stripe clears a slot");
+                assert!(self.clock.sweeps(), "only the holder of its stripe clears a slot");
                 return Err(Gone::Swept);
             };
             // Release: pairs with the Acquire of whoever loads the word: a lookup that sees the

@@ -74,34 +74,7 @@
 //! argument for limits holds for keys. `get_or_insert` decides under the lock, as `insert_unique`
 //! does. If it compared the values too, two calls with different values would both add the item.
 
-use super::{Payload, Space, Table, Words, marked};
-
-/// The payload of tables with values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Valued {
-    value_bits: u32,
-}
-
-impl Valued {
-    /// Values of this many bits, at most 16.
-    #[must_use]
-    pub fn new(value_bits: u32) -> Self {
-        Self { value_bits }
-    }
-}
-
-impl Payload for Valued {
-    type Clock = ();
-
-    fn clock(&self, _stripes: usize, _grows: Option<u64>) -> Option<()> {
-        Some(())
-    }
-
-    #[inline]
-    fn value_bits(&self) -> u32 {
-        self.value_bits
-    }
-}
+use super::{Space, Table, Words, marked};
 
 /// Largest number of slots of a pair, in layouts with values.
 pub const MAX_CANDIDATES: usize = 12;
@@ -137,7 +110,7 @@ impl<S: Space> Table<S> {
             let (words, reading) = self.read::<L>(&item);
             // Even if there are matches: another value may have moved from one word to the other.
             if reading.is_valid() {
-                let (mut candidates, mask) = (Candidates::default(), self.payload().value_mask());
+                let (mut candidates, mask) = (Candidates::default(), self.space.value_mask());
                 for copy in marked::<L, S>(&self.space, words, L::marks(&self.space, &item, words))
                 {
                     candidates.push((copy.slot & mask) as u16);

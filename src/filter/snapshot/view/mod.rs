@@ -100,7 +100,7 @@ impl<'a, C: Contents, G: Growth, S: BuildHasher> View<'a, C, G, S> {
     /// The view of a snapshot with this header, which is valid.
     fn new(bytes: &'a [u8], header: &Header, hasher: S) -> Result<Self, LoadError> {
         let words = &Header::split(bytes)?.1[..header.word_bytes() as usize];
-        let engine = engine::<C::Engine<G>>(header, words)?;
+        let engine = engine::<G::Engine>(header, words)?;
         let items = header.form.items(header.occupied);
         let filter = Filter::from_parts(engine, header.seed, items, hasher);
         let filter = filter.ok_or_else(|| header.out_of_memory())?;

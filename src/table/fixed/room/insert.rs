@@ -1,6 +1,6 @@
 //! Inserts that find both buckets full: a search for room, and the moves that make it.
 
-use super::{FixedTable, FixedWords, Near, Pair, Payload, Plan, Progress, Search};
+use super::{FixedTable, FixedWords, Near, Pair, Plan, Progress, Search};
 use crate::{InsertError, table::stats::RelocationCount};
 
 /// The state of an insert that searches for room.
@@ -16,7 +16,7 @@ pub(super) enum SearchStep {
     Done,
 }
 
-impl<P: Payload> FixedTable<P> {
+impl FixedTable {
     /// The rest of `insert`, once both buckets were full.
     #[cold]
     #[inline(never)]
@@ -40,7 +40,7 @@ impl<P: Payload> FixedTable<P> {
 
     /// As [`insert_alone`](Self::insert_alone), by searches of one form. Returns `false` if one of
     /// them found no empty slot.
-    fn insert_by<S: Plan<P>>(
+    fn insert_by<S: Plan>(
         &self,
         pair: Pair,
         relocations: &RelocationCount,
@@ -68,7 +68,7 @@ impl<P: Payload> FixedTable<P> {
     ///
     /// # Errors
     /// `TooManyCopies` if they hold only copies of its fingerprint.
-    pub(super) fn start_search<S: Plan<P>>(
+    pub(super) fn start_search<S: Plan>(
         &self,
         pair: Pair,
         search: &mut S,
@@ -83,7 +83,7 @@ impl<P: Payload> FixedTable<P> {
     /// Advances the search of an insert by one step, and completes the insert if the search has
     /// found room.
     #[inline]
-    pub(super) fn step_search<S: Plan<P>>(
+    pub(super) fn step_search<S: Plan>(
         &self,
         pair: Pair,
         search: &mut S,

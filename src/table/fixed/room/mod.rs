@@ -10,10 +10,10 @@ use self::{
     search::{Plan, Progress, Search},
 };
 pub use self::{pending::PendingInserts, search::Move};
-use super::{Addressing, Clock, FixedTable, FixedWords, Pair, Payload, Slots};
+use super::{Addressing, FixedTable, FixedWords, Pair, Slots};
 use crate::{InsertError, sync::Relaxed, table::stats::RelocationCount};
 
-impl<P: Payload> FixedTable<P> {
+impl FixedTable {
     /// Searches for an empty slot and moves fingerprints so that one of the pair's buckets may have
     /// room.
     ///
@@ -40,7 +40,7 @@ impl<P: Payload> FixedTable<P> {
     }
 
     /// As [`make_room`](Self::make_room), by one search. Returns `false` if it found no empty slot.
-    fn make_room_by<S: Plan<P>>(&self, pair: Pair, relocations: &RelocationCount) -> bool {
+    fn make_room_by<S: Plan>(&self, pair: Pair, relocations: &RelocationCount) -> bool {
         let mut search = S::default();
         search.start(&self.addressing, pair.buckets);
         let distance = self.lone_prefetch_distance();
@@ -59,7 +59,7 @@ impl<P: Payload> FixedTable<P> {
 
     /// Advances a search for room by one step.
     #[inline]
-    fn search_on<S: Plan<P>>(&self, search: &mut S, prefetch_distance: usize) -> Progress {
+    fn search_on<S: Plan>(&self, search: &mut S, prefetch_distance: usize) -> Progress {
         let progress = search.advance(self, prefetch_distance);
         if progress == Progress::Room {
             self.counters.found_path(search.moves(&self.slots));
@@ -80,7 +80,7 @@ impl<P: Payload> FixedTable<P> {
 
     /// Makes the moves of an eviction path as far as they are still valid. Returns `true` if one of
     /// them left one of the pair's buckets and stored `incoming` there.
-    fn follow_path<S: Plan<P>>(
+    fn follow_path<S: Plan>(
         &self,
         pair: Pair,
         incoming: Option<u32>,

@@ -10,7 +10,7 @@ use core::iter::from_fn;
 
 use arrayvec::ArrayVec;
 
-use super::{Addressing, Clock, FixedTable, Move, Payload, Progress, Slots, search::Plan};
+use super::{Addressing, FixedTable, Move, Progress, Slots, search::Plan};
 use crate::bucket::Fingerprint;
 
 /// Largest number of visited buckets. All interleaved searches together take 32 KB of the stack.
@@ -34,7 +34,7 @@ pub(super) struct Near {
     found: usize,
 }
 
-impl<P: Payload> Plan<P> for Near {
+impl Plan for Near {
     fn start(&mut self, _addressing: &Addressing, roots: [u32; 2]) {
         self.buckets.clear();
         self.expanded.clear();
@@ -43,7 +43,7 @@ impl<P: Payload> Plan<P> for Near {
     }
 
     #[inline]
-    fn advance(&mut self, table: &FixedTable<P>, prefetch_distance: usize) -> Progress {
+    fn advance(&mut self, table: &FixedTable, prefetch_distance: usize) -> Progress {
         let (now, slots) = (table.clock.now(), &table.slots);
         loop {
             let has_room = |&bucket: &u32| !slots.is_full(table.planned(now, bucket));

@@ -6,7 +6,7 @@
 
 use arrayvec::ArrayVec;
 
-use super::{FixedTable, FixedWords, Near, Pair, Payload, insert::SearchStep};
+use super::{FixedTable, FixedWords, Near, Pair, insert::SearchStep};
 use crate::{InsertError, table::stats::RelocationCount};
 
 /// Number of interleaved searches. 12 are equally good; 8, and 24 or more, are worse. Two under
@@ -51,7 +51,7 @@ impl PendingInserts {
     #[inline]
     pub fn insert(
         &mut self,
-        table: &FixedTable<impl Payload>,
+        table: &FixedTable,
         position: usize,
         pair: Pair,
         done: &mut impl FnMut(usize, Result<(), InsertError>),
@@ -68,7 +68,7 @@ impl PendingInserts {
     #[inline(never)]
     fn push(
         &mut self,
-        table: &FixedTable<impl Payload>,
+        table: &FixedTable,
         position: usize,
         pair: Pair,
         done: &mut impl FnMut(usize, Result<(), InsertError>),
@@ -104,7 +104,7 @@ impl PendingInserts {
     /// Completes all pending inserts.
     pub fn finish(
         &mut self,
-        table: &FixedTable<impl Payload>,
+        table: &FixedTable,
         done: &mut impl FnMut(usize, Result<(), InsertError>),
     ) {
         while self.pending > 0 {
@@ -115,7 +115,7 @@ impl PendingInserts {
     /// Advances each pending insert by one step.
     fn step_all(
         &mut self,
-        table: &FixedTable<impl Payload>,
+        table: &FixedTable,
         done: &mut impl FnMut(usize, Result<(), InsertError>),
     ) {
         let mut turn = 0;
@@ -128,7 +128,7 @@ impl PendingInserts {
     /// has taken its turn.
     fn step(
         &mut self,
-        table: &FixedTable<impl Payload>,
+        table: &FixedTable,
         turn: usize,
         done: &mut impl FnMut(usize, Result<(), InsertError>),
     ) -> bool {

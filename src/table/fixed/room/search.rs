@@ -5,7 +5,7 @@
 
 use arrayvec::ArrayVec;
 
-use super::{Addressing, Clock, FixedTable, Payload, Slots};
+use super::{Addressing, FixedTable, Slots};
 use crate::{
     bucket::{Fingerprint, MAX_SLOTS},
     table::mix::SCATTER,
@@ -35,7 +35,7 @@ const LONE_PREFETCH_DISTANCE: usize = 12;
 /// bucket is expanded.
 const MAX_UNREAD: usize = LONE_PREFETCH_DISTANCE + MAX_SLOTS;
 
-impl<P: Payload> FixedTable<P> {
+impl FixedTable {
     /// The prefetch distance of a lone search.
     pub(super) fn lone_prefetch_distance(&self) -> usize {
         // In a cache, a search need not look ahead.
@@ -88,14 +88,14 @@ pub struct Move {
 ///
 /// Several interleaved searches keep more lines in flight than a lone one can, because a bucket's
 /// fingerprints must be known before their alternate buckets can be prefetched.
-pub(super) trait Plan<P: Payload>: Default {
+pub(super) trait Plan: Default {
     /// Starts a search for room in one of the two buckets of a pair. The first step reads these.
     fn start(&mut self, addressing: &Addressing, roots: [u32; 2]);
 
     /// Reads the buckets that were prefetched, nearest first, up to one with an empty slot. Then
     /// prefetches at least `prefetch_distance` more, if that many are known. With the distance 0,
     /// the search does not wait for them: it may read them at once.
-    fn advance(&mut self, table: &FixedTable<P>, prefetch_distance: usize) -> Progress;
+    fn advance(&mut self, table: &FixedTable, prefetch_distance: usize) -> Progress;
 
     /// The moves that make room in one of the pair's buckets once there is
     /// [`Room`](Progress::Room), *in the order in which they must be made*: the first one goes to
@@ -156,7 +156,7 @@ impl Default for Search {
     }
 }
 
-impl<P: Payload> Plan<P> for Search {
+impl Plan for Search {
     fn start(&mut self, addressing: &Addressing, roots: [u32; 2]) {
         self.nodes.clear();
         self.words.clear();
@@ -171,7 +171,7 @@ impl<P: Payload> Plan<P> for Search {
     }
 
     #[inline]
-    fn advance(&mut self, table: &FixedTable<P>, prefetch_distance: usize) -> Progress {
+    fn advance(&mut self, table: &FixedTable, prefetch_distance: usize) -> Progress {
         let (now, slots) = (table.clock.now(), &table.slots);
         for &node in &self.nodes[self.words.len()..] {
             let word = table.planned(now, node.bucket());

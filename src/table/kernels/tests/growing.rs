@@ -5,7 +5,7 @@ use super::*;
 use crate::{
     bucket::{GrowingLayout, Leveled, leveled},
     table::{
-        Answers, Bare, Stripes,
+        Answers, Payload, Stripes,
         batch::Source,
         kernels::{
             growing::{Growing, GrowingView},
@@ -65,7 +65,7 @@ enum Told {
 impl Grown {
     fn new<L: GrowingLayout>((first, level, split): (u64, u32, u64), count: u64) -> Self {
         let (growth, size) =
-            (Growth::new::<L>(first, Bare).expect("memory"), Size { level, split });
+            (Growth::new::<L>(first, Payload::NONE).expect("memory"), Size { level, split });
         let end = first << (level + 1);
         let mut levels: Vec<Option<u32>> = (0..end)
             .map(|bucket| {

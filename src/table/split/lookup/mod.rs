@@ -3,13 +3,13 @@
 #[cfg(guira_vectors)]
 mod vectors;
 
-use super::{GrowingSpace, GrowingTable, Item, Payload, Place, Seen, Side};
+use super::{GrowingSpace, GrowingTable, Item, Place, Seen, Side};
 use crate::{
     bucket::{GrowingLayout, leveled::level},
     sync::Word,
 };
 
-impl<P: Payload> GrowingTable<P> {
+impl GrowingTable {
     /// Returns whether a slot that matches the item is on one of its sides.
     #[inline]
     #[must_use]
@@ -19,7 +19,7 @@ impl<P: Payload> GrowingTable<P> {
     }
 }
 
-impl<P: Payload> GrowingSpace<P> {
+impl GrowingSpace {
     /// Returns whether one of the words has a slot that matches the item.
     #[inline]
     pub(super) fn is_in<L: GrowingLayout>(&self, item: &Item, seen: [Seen; 2]) -> bool {

@@ -16,6 +16,9 @@ impl GrowingTable {
     /// Returns the fastest single lookup for a kernel, which must be available. `None` if it cannot
     /// serve this table, whatever its size will be.
     pub(crate) fn contains_one<L: GrowingLayout>(&self, kernel: Kernel) -> Option<ContainsOne> {
+        if self.value_bits() > 0 {
+            return None;
+        }
         self.buckets.base()?;
         u32::try_from(self.growth.first()).ok()?;
         Some(contains_one::<L>(kernel))
@@ -45,6 +48,9 @@ impl GrowingTable {
         hashes: &mut Hashes<'_>,
         answers: &mut Answers<'_>,
     ) -> Option<usize> {
+        if self.value_bits() > 0 {
+            return None;
+        }
         let (vectors, base) = (Vectors::of(kernel)?, self.buckets.base()?);
         let (size, mixer) = (self.hint(), hashes.mixer());
         let buckets = u32::try_from(self.growth.buckets(size)).ok()?;

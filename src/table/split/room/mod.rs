@@ -4,8 +4,7 @@ mod relocate;
 mod search;
 
 use super::{
-    Clock, GrowingTable, Item, Payload, Place, Seen, Side, Size, Space, StripeGuard, Words,
-    address::mask,
+    GrowingTable, Item, Place, Seen, Side, Size, Space, StripeGuard, Words, address::mask,
 };
 use crate::{InsertError, bucket::GrowingLayout, table::stats::RelocationCount};
 #[cfg(guira_vectors)]
@@ -15,7 +14,7 @@ pub(super) use search::{Outcome, Search, Victim};
 /// Largest number of times that one insert has buckets split because it finds no room.
 const MAX_SPLITS: u32 = 64;
 
-impl<P: Payload> GrowingTable<P> {
+impl GrowingTable {
     /// The rest of `insert`, once both locations were full.
     #[cold]
     #[inline(never)]

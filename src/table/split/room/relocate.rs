@@ -1,12 +1,12 @@
 //! Relocation in a table that grows: what a move clears if its bucket is split meanwhile.
 
-use super::{Clock, GrowingTable, Payload, Place, Side, StripeGuard, Victim};
+use super::{GrowingTable, Place, Side, StripeGuard, Victim};
 use crate::{
     bucket::{Code, GrowingLayout, leveled::level},
     sync::{Acquire, Relaxed, Release},
 };
 
-impl<P: Payload> GrowingTable<P> {
+impl GrowingTable {
     /// Clears a slot that has been copied to its other side, and whose bucket was split since.
     /// Returns whether it was there: otherwise it was swept, and the copy is one slot more.
     pub(in crate::table) fn clear_copies<L: GrowingLayout>(
@@ -64,7 +64,7 @@ impl<P: Payload> GrowingTable<P> {
             }
             let slot = L::encode(side.code, place.level, self.value_bits());
             let Some(lane) = L::find(word, slot) else {
-                assert!(Self::SWEEPS, "only the holder of its stripe clears a slot");
+                assert!(self.clock.sweeps(), "only the holder of its stripe clears a slot");
                 return cleared;
             };
             let new = L::without(word, lane);

@@ -5,9 +5,7 @@ use core::iter::successors;
 
 use arrayvec::ArrayVec;
 
-use super::{
-    Clock, GrowingTable, Item, Payload, Place, RelocationCount, Seen, Side, Size, Space, mask,
-};
+use super::{GrowingTable, Item, Place, RelocationCount, Seen, Side, Size, Space, mask};
 #[cfg(guira_vectors)]
 use crate::table::kernels::{has_neighbours, neighbours};
 use crate::{
@@ -151,7 +149,7 @@ impl Node {
     }
 }
 
-impl<P: Payload> GrowingTable<P> {
+impl GrowingTable {
     /// Searches for an empty slot, and moves slots so that one of the item's locations has room.
     /// The last move stores the incoming item, if there is one.
     pub(in crate::table) fn search<L: GrowingLayout>(
@@ -235,7 +233,7 @@ impl<P: Payload> GrowingTable<P> {
         #[cfg(guira_vectors)]
         if const { has_neighbours::<L>() } && self.has_avx512 {
             // SAFETY: the processor has the instructions, and the addressing is of the layout.
-            return unsafe { neighbours::<L, P>(&self.growth, size, roots) };
+            return unsafe { neighbours::<L>(&self.growth, size, roots) };
         }
         let mut neighbours = Neighbours { buckets: [0; 16], split: 0, unsplit: 0 };
         for (index, Root { bucket, word, start, low }) in roots.into_iter().enumerate() {

@@ -1,21 +1,21 @@
 //! Lookups in the image of a table, which perhaps this library did not write.
 
-use super::{GrowingSpace, Payload};
+use super::GrowingSpace;
 #[cfg(guira_in_place)]
 use super::{GrowingTable, Grown};
 use crate::sync::Word;
 #[cfg(guira_in_place)]
 use crate::{
     bucket::GrowingLayout,
-    table::{Borrowed, GrowingBuckets},
+    table::{Borrowed, GrowingBuckets, Payload},
 };
 
 #[cfg(guira_in_place)]
-impl<P: Payload> GrowingTable<P> {
+impl GrowingTable {
     /// Returns a table for lookups alone, whose image is these words, or `None` if the system
     /// refuses the memory for the rest. The numbers must be [valid](Grown::invalid).
     pub(crate) fn in_place<L: GrowingLayout>(
-        payload: P,
+        payload: Payload,
         grown: &Grown,
         image: Borrowed,
         stripes: usize,
@@ -29,7 +29,7 @@ impl<P: Payload> GrowingTable<P> {
     }
 }
 
-impl<P: Payload> GrowingSpace<P> {
+impl GrowingSpace {
     /// A bucket to which a size or the level in a word led. In an image, the level may be any.
     #[inline]
     pub(in crate::table) fn found_bucket(&self, bucket: u32) -> &Word {

@@ -6,14 +6,15 @@ use core::{mem, ops::Range};
 use wide::bytemuck::cast_slice_mut;
 
 use super::{
-    GrowingTable, Grown, Payload,
+    GrowingTable, Grown,
     image::{Image, Known},
     touched_words,
 };
 use crate::{
     bucket::GrowingLayout,
     table::{
-        ClockState, GrowingBuckets, LOADED_CHUNK, LoaderMemory, SweepState, swap_if_big_endian,
+        ClockState, GrowingBuckets, LOADED_CHUNK, LoaderMemory, Payload, SweepState,
+        swap_if_big_endian,
     },
 };
 
@@ -22,9 +23,9 @@ const WORD: usize = size_of::<u64>();
 
 /// A table that grows, whose image arrives.
 #[derive(Debug)]
-pub struct ImageLoader<P: Payload> {
+pub struct ImageLoader {
     /// The table, of which the buckets below the end arrive. All else is set at the end.
-    table: GrowingTable<P>,
+    table: GrowingTable,
     grown: Grown,
     image: Image,
     /// The current chunk. Its words are little-endian.
@@ -34,7 +35,7 @@ pub struct ImageLoader<P: Payload> {
     known: Known,
 }
 
-impl<P: Payload> ImageLoader<P> {
+impl ImageLoader {
     /// Returns a loader of an image with this number of words, of a table with stripes and counters
     /// of its own, or `None` if the system refuses the memory. The numbers must be
     /// [valid](Grown::invalid).
@@ -42,7 +43,7 @@ impl<P: Payload> ImageLoader<P> {
     /// The memory of buckets is taken as they arrive, in the steps in which a table grows.
     #[must_use]
     pub fn new<L: GrowingLayout>(
-        payload: P,
+        payload: Payload,
         grown: &Grown,
         words: u64,
         stripes: usize,
@@ -104,7 +105,7 @@ impl<P: Payload> ImageLoader<P> {
         self,
         occupied: u64,
         clock: Option<(ClockState, &SweepState)>,
-    ) -> Option<GrowingTable<P>> {
+    ) -> Option<GrowingTable> {
         let Self { mut table, grown, image, ahead, .. } = self;
         for (child, word) in children(image, &ahead) {
             let child = child..child + 1;
@@ -122,7 +123,7 @@ impl<P: Payload> ImageLoader<P> {
     }
 }
 
-impl<P: Payload> LoaderMemory for ImageLoader<P> {
+impl LoaderMemory for ImageLoader {
     type Known = Known;
 
     fn words(&self) -> usize {

@@ -15,13 +15,13 @@ use image::Known;
 pub use loader::ImageLoader;
 
 use super::{
-    GrowingSpace, GrowingTable, Limits, Payload, Size,
+    GrowingSpace, GrowingTable, Limits, Size,
     whole::{SLACK, items},
 };
 use crate::{
     bucket::leveled::{MAX_LEVEL, level},
     sync::{Relaxed, acquire_fence, load_all},
-    table::{Clock, ClockAndSweep, memory::touched_words},
+    table::{ClockAndSweep, memory::touched_words},
 };
 
 /// A table that grows, without its words. Those are where `image.rs` says.
@@ -105,7 +105,7 @@ impl Grown {
     }
 }
 
-impl<P: Payload> GrowingTable<P> {
+impl GrowingTable {
     /// Everything but the words. The caller knows that nobody changes the table, or holds all
     /// stripes and has settled the size.
     #[must_use]

@@ -1,6 +1,6 @@
 //! Growth: when buckets are split, by whom, and the split itself.
 
-use super::{Clock, GrowingTable, Payload, Size};
+use super::{GrowingTable, Size};
 use crate::{
     InsertError,
     bucket::{
@@ -28,7 +28,7 @@ const ALWAYS_SPLIT: u64 = 4_096;
 /// goes on by the level in its word.
 const HINTS_PER_ROUND: u64 = 128;
 
-impl<P: Payload> GrowingTable<P> {
+impl GrowingTable {
     /// Splits buckets while the load is above the target, a bounded number of them.
     #[cold]
     #[inline(never)]
@@ -243,7 +243,7 @@ impl<P: Payload> GrowingTable<P> {
     /// Counts ghosts that were made, or cleared. The caller holds a stripe. If slots expire, ghosts
     /// count as items: a sweep cannot tell one from the other.
     pub(in crate::table::split) fn count_ghosts(&self, change: i64) {
-        if !P::Clock::SWEEPS {
+        if !self.clock.sweeps() {
             self.occupancy.count_ghosts(change);
         } else if change != 0 {
             // A later insert checks whether the table has to grow: see `Occupancy::count`.
@@ -255,7 +255,7 @@ impl<P: Payload> GrowingTable<P> {
     /// copied.
     #[inline]
     fn count_split_slots<L: GrowingLayout>(&self, now: u64, word: u64, carried: u64) {
-        if !P::Clock::SWEEPS {
+        if !self.clock.sweeps() {
             return;
         }
         self.count_swept::<L>(word, self.expired::<L>(now, word));

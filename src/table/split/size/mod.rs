@@ -7,7 +7,7 @@ mod shrink;
 pub(super) use occupancy::Occupancy;
 pub use shrink::Shrinking;
 
-use super::{Clock, GrowingSpace, GrowingTable, Payload, Place, Seen, Size, room::Victim};
+use super::{GrowingSpace, GrowingTable, Place, Seen, Size, room::Victim};
 use crate::{
     sync::{Acquire, Relaxed},
     table::{ShardedCounter, choice::growing::FULL_LOAD, try_boxed},
@@ -29,7 +29,7 @@ impl Limits {
     }
 }
 
-impl<P: Payload> GrowingSpace<P> {
+impl GrowingSpace {
     /// The limits.
     #[must_use]
     pub fn limits(&self) -> Limits {
@@ -67,7 +67,7 @@ impl<P: Payload> GrowingSpace<P> {
     }
 }
 
-impl<P: Payload> GrowingTable<P> {
+impl GrowingTable {
     /// Sets the size of a table that is not shared. The levels of its words must be those that
     /// follow from the size.
     pub(super) fn set_size(&mut self, size: Size) {

@@ -8,7 +8,7 @@
 
 use arrayvec::ArrayVec;
 
-use super::{Clock, FULL_LOAD, GrowingTable, Payload, Place, Seen, Size, Victim};
+use super::{FULL_LOAD, GrowingTable, Place, Seen, Size, Victim};
 use crate::{
     bucket::{
         GrowingLayout,
@@ -41,7 +41,7 @@ pub enum Shrinking {
     Finished,
 }
 
-impl<P: Payload> GrowingTable<P> {
+impl GrowingTable {
     /// Joins buckets with their children while the load is below the target, and releases the
     /// memory of the buckets that are no longer in use. Ends after this many steps, or a few more:
     /// a step is a bucket that is joined, or a slot that is moved to make this possible.
