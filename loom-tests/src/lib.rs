@@ -16,8 +16,9 @@ use std::sync::{
 };
 
 use guira::{
-    CuckooFilter, Hashed, Layout,
-    raw::{Addressing, Fingerprint, FixedTable, FixedWords, Move, Pair, Payload, Slots},
+    CuckooFilter, Filter, Hashed, Layout,
+    kind::{Contents, Fixed},
+    raw::{Fingerprint, FixedTable, FixedWords, Move, Pair, Payload, Slots},
 };
 use loom::{cell::UnsafeCell, thread::JoinHandle};
 
@@ -314,14 +315,13 @@ pub fn new_filter() -> CuckooFilter {
 }
 
 /// Returns a key whose item has both buckets of a filter, the first one first, and its pair.
+///
+/// # Panics
+/// Never: many items have both buckets.
 #[must_use]
-pub fn keyed(filter: &CuckooFilter) -> (Hashed, Pair) {
-    keyed_in(filter.table().addressing(), |hash| filter.mixed_hash(hash))
-}
-
-/// As [`keyed`], for a filter with this addressing that mixes hashes like this.
-fn keyed_in(addressing: &Addressing, mix: impl Fn(u64) -> u64) -> (Hashed, Pair) {
-    let mut keys = (0..).map(|hash| (Hashed(hash), addressing.pair(mix(hash))));
+pub fn keyed<C: Contents>(filter: &Filter<C, Fixed>) -> (Hashed, Pair) {
+    let pair = |hash| filter.table().addressing().pair(filter.mixed_hash(hash));
+    let mut keys = (0..).map(|hash| (Hashed(hash), pair(hash)));
     keys.find(|(_, pair)| pair.buckets == [0, 1]).expect("one of many")
 }
 

@@ -2,12 +2,10 @@
 //! whatever the layout of the other models is: semi-sorted ones hold no values.
 
 use guira::{
-    CuckooMap, Hashed, Layout,
+    CuckooMap, Layout,
     raw::{Fingerprint, FixedTable, FixedWords, Move, Pair, Payload, Slots},
 };
 use loom::sync::Arc;
-
-use crate::keyed_in;
 
 /// A table with values.
 pub type Map = FixedTable;
@@ -38,12 +36,6 @@ fn new_map() -> Map {
 #[must_use]
 pub fn filter() -> CuckooMap {
     CuckooMap::around(new_map(), Layout::with_values(2, VALUE_BITS).expect("a layout"), None, None)
-}
-
-/// Returns a key whose item has both buckets of a map, the first one first, and its pair.
-#[must_use]
-pub fn keyed(map: &CuckooMap) -> (Hashed, Pair) {
-    keyed_in(map.table().addressing(), |hash| map.mixed_hash(hash))
 }
 
 /// Returns the pair of the `nth` item of a stripe that has both buckets, the first one first, with

@@ -6,8 +6,8 @@ use guira::{
     raw::{FixedWords, Pair},
 };
 use guira_loom_tests::{
-    EVERY_WAY, check, read_beside, reversed, spawn,
-    values::{Map, assert_values, filter, get_or_insert, item, keyed, map, put, relocate, values},
+    EVERY_WAY, check, keyed, read_beside, reversed, spawn,
+    values::{Map, assert_values, filter, get_or_insert, item, map, put, relocate, values},
 };
 use loom::sync::Arc;
 
