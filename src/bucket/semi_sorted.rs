@@ -85,6 +85,22 @@ impl Slots {
         None
     }
 
+    /// See [`count_in`](Self::count_in).
+    #[inline(never)]
+    pub(super) fn semi_sorted_count_in(&self, words: [u64; 2], key: u32) -> u32 {
+        let (pattern, nibble) = (self.pattern(key), (key & nibbles::MASK) * 0x1111_1111);
+        let mut count = 0;
+        for word in words {
+            let mut marks = self.lanes.zeros(word ^ pattern);
+            while marks != 0 {
+                let differences = (self.nibbles(word) ^ nibble) >> (self.place(marks) * BITS);
+                count += u32::from(differences & nibbles::MASK == 0);
+                marks &= marks - 1;
+            }
+        }
+        count
+    }
+
     /// See [`holds`](Self::holds).
     #[inline(never)]
     pub(super) fn semi_sorted_holds(&self, word: u64, key: u32) -> bool {

@@ -251,10 +251,10 @@ impl Slots {
     #[inline]
     #[must_use]
     pub fn count_in(&self, words: [u64; 2], sought: Sought) -> u32 {
-        let [first, second] = words.map(|word| self.matches(word, sought));
         if self.is_semi_sorted {
-            return first.count_ones() + second.count_ones();
+            return self.semi_sorted_count_in(words, sought.slot);
         }
+        let [first, second] = words.map(|word| self.matches(word, sought));
         // One multiplication adds all lanes into the last one, where the sum fits. (A population
         // count is a dozen instructions on baseline x86-64.)
         let shift = self.lanes.bits - 1;

@@ -35,7 +35,8 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
     #[inline]
     #[must_use]
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
-        self.engine.contains(self.mixed(key))
+        let mixed = self.mixed(key);
+        if C::EXPIRES { self.engine.is_visible(mixed) } else { self.engine.contains(mixed) }
     }
 
     /// Looks up many keys: `found[i]` tells whether `keys[i]` is in the filter. Returns the number
@@ -108,7 +109,13 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
 
     #[inline]
     fn contains_many<K: Key>(&self, keys: &[K], answers: Answers<'_>) -> usize {
-        self.with(self.keys(keys), |hashes| self.engine.contains_each(keys.len(), hashes, answers))
+        self.with(self.keys(keys), |hashes| {
+            if C::EXPIRES {
+                self.engine.visible_each(hashes, answers)
+            } else {
+                self.engine.contains_each(keys.len(), hashes, answers)
+            }
+        })
     }
 
     /// Counts the copies of a key, including copies of its aliases; in a map, the items of the key,

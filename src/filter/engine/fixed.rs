@@ -88,11 +88,7 @@ impl Engine for FixedEngine {
         hashes: &mut Hashes<'_>,
         mut answers: Answers<'_>,
     ) -> usize {
-        if self.table.clock().sweeps() {
-            self.table.visible_each(hashes, &mut answers)
-        } else {
-            self.table.look_up_each::<false>(len, hashes, &mut answers)
-        }
+        self.table.look_up_each::<false>(len, hashes, &mut answers)
     }
 
     fn count(&self, mixed: u64) -> usize {
@@ -183,6 +179,15 @@ impl Engine for FixedEngine {
 
     fn replace(&self, mixed: u64, old: u16, new: u16) -> bool {
         self.table.replace::<FixedWords>(self.fetched(mixed).with_value(old), new)
+    }
+
+    #[inline]
+    fn is_visible(&self, mixed: u64) -> bool {
+        self.table.is_mixed_visible(mixed)
+    }
+
+    fn visible_each(&self, hashes: &mut Hashes<'_>, mut answers: Answers<'_>) -> usize {
+        self.table.visible_each(hashes, &mut answers)
     }
 
     fn insert_for(&self, mixed: u64, life: u32) -> Result<u64, InsertError> {

@@ -35,6 +35,8 @@ pub trait Contents: Copy + 'static {
     const DEFAULT_VALUE_BITS: Option<u32> = None;
     /// The default window, if items expire.
     const DEFAULT_WINDOW: Option<u32> = None;
+    /// Whether items expire.
+    const EXPIRES: bool = Self::DEFAULT_WINDOW.is_some();
 }
 
 /// What the library alone knows of the growth of a filter.
@@ -130,7 +132,7 @@ pub(crate) trait Engine: Saved + Sized + Send + Sync + 'static {
     /// Removes every item. Returns the number of slots that were cleared.
     fn clear(&self) -> u64;
 
-    /// Returns whether the item is there, with any value. If items expire, whether it is visible.
+    /// Returns whether the item is there, with any value.
     fn contains(&self, mixed: u64) -> bool;
 
     /// Looks up `len` items, and returns the number of those that were found.
@@ -184,6 +186,11 @@ pub(crate) trait Engine: Saved + Sized + Send + Sync + 'static {
     fn clock(&self) -> &Generations {
         self.table().clock()
     }
+
+    fn is_visible(&self, mixed: u64) -> bool;
+
+    /// Looks up items, and returns the number of those that are visible.
+    fn visible_each(&self, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize;
 
     /// Inserts an item for a number of generations, at most the window. Returns the generation of
     /// its stamp.

@@ -114,10 +114,6 @@ impl Engine for SplittingEngine {
 
     fn contains_each(&self, len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize {
         with_growing_layout!(self.layout, L => {
-            if self.table.clock().sweeps() {
-                let is_visible = |item| self.table.is_visible::<L>(item).then_some(0);
-                return answer_items::<L, _>(&self.table, hashes, answers, is_visible);
-            }
             #[cfg(guira_vectors)]
             let mut answers = answers;
             #[cfg(guira_vectors)]
@@ -224,6 +220,19 @@ impl Engine for SplittingEngine {
             let item = self.table.fetched::<L>(mixed).with_value(old);
             self.table.prefetch_stripe::<L>(&item);
             self.table.replace::<L>(item, new)
+        })
+    }
+
+    fn is_visible(&self, mixed: u64) -> bool {
+        with_growing_layout!(self.layout, L => {
+            self.table.is_visible::<L>(self.table.growth().item::<L>(mixed))
+        })
+    }
+
+    fn visible_each(&self, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize {
+        with_growing_layout!(self.layout, L => {
+            let is_visible = |item| self.table.is_visible::<L>(item).then_some(0);
+            answer_items::<L, _>(&self.table, hashes, answers, is_visible)
         })
     }
 
@@ -389,12 +398,7 @@ impl SplittingEngine {
     #[inline(never)]
     fn contains_by_words(&self, mixed: u64) -> bool {
         with_growing_layout!(self.layout, L => {
-            let item = self.table.growth().item::<L>(mixed);
-            if self.table.clock().sweeps() {
-                self.table.is_visible::<L>(item)
-            } else {
-                self.table.contains::<L>(item)
-            }
+            self.table.contains::<L>(self.table.growth().item::<L>(mixed))
         })
     }
 }

@@ -22,12 +22,11 @@ impl FixedTable {
         if self.slots.is_semi_sorted() {
             self.semi_sorted_contain(key, pair.buckets)
         } else {
-            self.contains_by(key, pair.buckets, BothWords::hold_plain)
+            self.get_key(key, pair.buckets).is_some()
         }
     }
 
-    /// As [`contains`](Self::contains), for a mixed hash; if slots expire, as
-    /// [`is_visible`](Self::is_visible).
+    /// As [`contains`](Self::contains), for a mixed hash.
     ///
     /// Each form of words has a function of its own, which is compiled once: a loop over lookups
     /// has fewer instructions than with the code of all forms in it, so the processor overlaps more
@@ -35,63 +34,32 @@ impl FixedTable {
     #[inline]
     pub(crate) fn contains_mixed(&self, mixed: u64) -> bool {
         if self.slots.is_4x16() {
-            self.contains_4x16(mixed)
+            self.contains_by(mixed, BothWords::hold_4x16)
         } else if self.slots.is_8x8() {
-            self.contains_8x8(mixed)
+            self.contains_by(mixed, BothWords::hold_8x8)
         } else if self.slots.is_semi_sorted() {
             self.contains_semi_sorted(mixed)
-        } else if self.clock.sweeps() {
-            self.contains_visible(mixed)
         } else {
-            self.contains_plain(mixed)
+            self.contains_by(mixed, BothWords::hold_plain)
         }
     }
 
+    /// The lookup in plain words, by a comparison that knows their form.
     #[inline(never)]
-    fn contains_4x16(&self, mixed: u64) -> bool {
+    fn contains_by(&self, mixed: u64, find: impl Fn(BothWords, &Slots, u32) -> bool) -> bool {
         let (key, buckets) = self.addressing.locate(mixed);
-        self.contains_by(key, buckets, BothWords::hold_4x16)
-    }
-
-    #[inline(never)]
-    fn contains_8x8(&self, mixed: u64) -> bool {
-        let (key, buckets) = self.addressing.locate(mixed);
-        self.contains_by(key, buckets, BothWords::hold_8x8)
-    }
-
-    #[inline(never)]
-    fn contains_plain(&self, mixed: u64) -> bool {
-        let (key, buckets) = self.addressing.locate(mixed);
-        self.contains_by(key, buckets, BothWords::hold_plain)
-    }
-
-    #[inline(never)]
-    fn contains_visible(&self, mixed: u64) -> bool {
-        let (key, buckets) = self.addressing.locate(mixed);
-        self.is_key_visible(key, buckets)
-    }
-
-    #[inline(never)]
-    fn contains_semi_sorted(&self, mixed: u64) -> bool {
-        let (key, buckets) = self.addressing.locate(mixed);
-        self.semi_sorted_contain(key, buckets)
-    }
-
-    /// The first round in plain words, by a comparison that knows their form.
-    #[expect(clippy::inline_always, reason = "one function for each form")]
-    #[inline(always)]
-    fn contains_by(
-        &self,
-        key: u32,
-        buckets: [u32; 2],
-        find: impl Fn(BothWords, &Slots, u32) -> bool,
-    ) -> bool {
         let Round { words, unchanged } = self.reader().read(key, buckets);
         let found = find(words, &self.slots, key);
         if found | unchanged {
             return found;
         }
         self.contains_again(key, buckets[0], buckets[1])
+    }
+
+    #[inline(never)]
+    fn contains_semi_sorted(&self, mixed: u64) -> bool {
+        let (key, buckets) = self.addressing.locate(mixed);
+        self.semi_sorted_contain(key, buckets)
     }
 
     /// The first round in semi-sorted words.
@@ -254,6 +222,13 @@ impl FixedTable {
     #[must_use]
     pub fn is_visible(&self, pair: Pair) -> bool {
         self.is_key_visible(self.key_of(pair), pair.buckets)
+    }
+
+    /// As [`is_visible`](Self::is_visible), for a mixed hash.
+    #[inline]
+    pub(crate) fn is_mixed_visible(&self, mixed: u64) -> bool {
+        let (key, buckets) = self.addressing.locate(mixed);
+        self.is_key_visible(key, buckets)
     }
 
     /// As [`is_visible`](Self::is_visible), for a key. Its buckets are those of this table.
