@@ -42,14 +42,14 @@ fn plain(slots: Slots) -> Compute {
         let &Case { word, fingerprint, location, new } = case;
         let slot = fingerprint as u32;
         let sought = slots.sought(slot);
-        let found = slots.holds(word, sought);
-        assert_eq!(slots.count_in([word, 0], sought) > 0, found);
-        let changed = |new| FixedWords::with_changed(&table, word, slot, new);
+        let found = slots.holds::<false>(word, sought);
+        assert_eq!(slots.count_in::<false>([word, 0], sought) > 0, found);
+        let changed = |new| <FixedWords>::with_changed(&table, word, slot, new);
         [
             Some(location),
             Some(fingerprint),
             Some(found.into()),
-            FixedWords::with(&table, word, slot),
+            <FixedWords>::with(&table, word, slot),
             changed(None),
             changed(Some(new)),
             None,

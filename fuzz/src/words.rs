@@ -57,7 +57,7 @@ fn run_on(slots: &Slots, changes: &[Change]) {
             Change::With(number) => {
                 let slot = slot(slots, number, &list);
                 let room = list.len() < slots.count() as usize;
-                let new = slots.with(word, slot);
+                let new = slots.with::<false>(word, slot);
                 assert_eq!(new.is_some(), room, "with {slot}: {list:?}");
                 list.extend(room.then_some(slot));
                 word = new.unwrap_or(word);
@@ -66,7 +66,7 @@ fn run_on(slots: &Slots, changes: &[Change]) {
             Change::Without(number) => {
                 let slot = slot(slots, number, &list);
                 let place = list.iter().position(|&held| held == slot);
-                let new = slots.without(word, slots.sought(slot));
+                let new = slots.without::<false>(word, slots.sought(slot));
                 assert_eq!(new.is_some(), place.is_some(), "without {slot}: {list:?}");
                 place.map(|place| list.swap_remove(place));
                 word = new.unwrap_or(word);
@@ -75,7 +75,7 @@ fn run_on(slots: &Slots, changes: &[Change]) {
             Change::Replace(old, new) => {
                 let [old, new] = [old, new].map(|number| slot(slots, number, &list));
                 let place = list.iter().position(|&held| held == old);
-                let replaced = slots.replaced(word, slots.sought(old), new);
+                let replaced = slots.replaced::<false>(word, slots.sought(old), new);
                 assert_eq!(replaced.is_some(), place.is_some(), "replaced {old}: {list:?}");
                 if let Some(place) = place {
                     list[place] = new;
@@ -108,13 +108,13 @@ fn slot(slots: &Slots, number: Number, list: &[u32]) -> u32 {
 /// Checks what the functions return for a word and a slot.
 fn check_one(slots: &Slots, word: u64, list: &[u32], slot: u32) {
     let sought = slots.sought(slot);
-    assert_eq!(slots.holds(word, sought), list.contains(&slot), "holds {slot}: {list:?}");
+    assert_eq!(slots.holds::<false>(word, sought), list.contains(&slot), "holds {slot}: {list:?}");
     // Whatever the values are.
     let has_key = |&&held: &&u32| slots.key(held) == slots.key(slot);
     let count = list.iter().filter(has_key).count() as u32;
     for words in [[word, 0], [0, word]] {
-        assert_eq!(slots.count_in(words, sought), count, "count_in of {slot}: {list:?}");
-        let found = slots.either_holds(words, sought);
+        assert_eq!(slots.count_in::<false>(words, sought), count, "count_in of {slot}: {list:?}");
+        let found = slots.either_holds::<false>(words, sought);
         assert_eq!(found, count > 0, "either_holds {slot}: {list:?}");
     }
 }

@@ -28,6 +28,9 @@ use super::{
 ///
 /// A *slot* is a *key*, the fingerprint, and below it a value, of no bits in sets. A key is never
 /// less than [`min_key`](Self::min_key).
+///
+/// With `PLAIN`, a function knows that the words are plain, so the caller has no code of
+/// semi-sorted ones, whose calls would take its registers.
 #[derive(Clone, Copy, Debug)]
 pub struct Slots {
     /// `keys`, negated, and the highest bit of each lane, in both words of a register.
@@ -240,8 +243,8 @@ impl Slots {
 
     /// Marks the slots with the key of a slot, whatever their values are.
     #[inline]
-    pub(crate) fn matches(&self, word: u64, sought: Sought) -> u64 {
-        if self.is_semi_sorted {
+    pub(crate) fn matches<const PLAIN: bool>(&self, word: u64, sought: Sought) -> u64 {
+        if !PLAIN && self.is_semi_sorted {
             return self.semi_sorted_matches(word, sought.slot);
         }
         self.lanes.zeros(self.differences(word, sought))
@@ -250,11 +253,11 @@ impl Slots {
     /// Counts the slots of two words with the key of a slot, whatever their values are.
     #[inline]
     #[must_use]
-    pub fn count_in(&self, words: [u64; 2], sought: Sought) -> u32 {
-        if self.is_semi_sorted {
+    pub fn count_in<const PLAIN: bool>(&self, words: [u64; 2], sought: Sought) -> u32 {
+        if !PLAIN && self.is_semi_sorted {
             return self.semi_sorted_count_in(words, sought.slot);
         }
-        let [first, second] = words.map(|word| self.matches(word, sought));
+        let [first, second] = words.map(|word| self.matches::<true>(word, sought));
         // One multiplication adds all lanes into the last one, where the sum fits. (A population
         // count is a dozen instructions on baseline x86-64.)
         let shift = self.lanes.bits - 1;
@@ -290,8 +293,12 @@ impl Slots {
     #[expect(clippy::inline_always, reason = "so that plain words take no call")]
     #[inline(always)]
     #[must_use]
-    pub fn either_holds(&self, [first, second]: [u64; 2], sought: Sought) -> bool {
-        if self.is_semi_sorted {
+    pub fn either_holds<const PLAIN: bool>(
+        &self,
+        [first, second]: [u64; 2],
+        sought: Sought,
+    ) -> bool {
+        if !PLAIN && self.is_semi_sorted {
             return self.semi_sorted_in_any(first, second, sought.slot);
         }
         let [first, second] = [first, second].map(|word| {
@@ -310,8 +317,8 @@ impl Slots {
     /// Returns whether a slot is there, its value included.
     #[inline]
     #[must_use]
-    pub fn holds(&self, word: u64, sought: Sought) -> bool {
-        if self.is_semi_sorted {
+    pub fn holds<const PLAIN: bool>(&self, word: u64, sought: Sought) -> bool {
+        if !PLAIN && self.is_semi_sorted {
             return self.semi_sorted_holds(word, sought.slot);
         }
         self.lanes.zeros_short(word ^ sought.pattern) != 0
@@ -320,8 +327,8 @@ impl Slots {
     /// The word with one more slot, or `None` if it is full.
     #[inline]
     #[must_use]
-    pub fn with(&self, word: u64, slot: u32) -> Option<u64> {
-        if self.is_semi_sorted {
+    pub fn with<const PLAIN: bool>(&self, word: u64, slot: u32) -> Option<u64> {
+        if !PLAIN && self.is_semi_sorted {
             return self.semi_sorted_with(word, slot);
         }
         let empty = self.lanes.zeros_short(word);
@@ -331,8 +338,8 @@ impl Slots {
     /// The word without a slot, or `None` if it is not there.
     #[inline]
     #[must_use]
-    pub fn without(&self, word: u64, sought: Sought) -> Option<u64> {
-        if self.is_semi_sorted {
+    pub fn without<const PLAIN: bool>(&self, word: u64, sought: Sought) -> Option<u64> {
+        if !PLAIN && self.is_semi_sorted {
             return self.semi_sorted_without(word, sought.slot);
         }
         // A bit at the start of the slot. Bits above it can be wrong.
@@ -346,25 +353,25 @@ impl Slots {
     /// whether that is the second one, the word, and the new one.
     #[expect(clippy::inline_always, reason = "so that plain words take no call")]
     #[inline(always)]
-    pub(crate) fn either_without(
+    pub(crate) fn either_without<const PLAIN: bool>(
         &self,
         [first, second]: [u64; 2],
         sought: Sought,
     ) -> Option<(bool, u64)> {
-        if self.is_semi_sorted {
+        if !PLAIN && self.is_semi_sorted {
             return self.semi_sorted_either_without(first, second, sought.slot);
         }
         // No branch: the words may still be on their way from memory, as in `try_add`.
-        let is_second = !self.holds(first, sought);
+        let is_second = !self.holds::<true>(first, sought);
         let word = select_unpredictable(is_second, second, first);
-        Some((is_second, self.without(word, sought)?))
+        Some((is_second, self.without::<true>(word, sought)?))
     }
 
     /// The word with another slot in place of one, or `None` if that is not there.
     #[inline]
     #[must_use]
-    pub fn replaced(&self, word: u64, old: Sought, new: u32) -> Option<u64> {
-        if self.is_semi_sorted {
+    pub fn replaced<const PLAIN: bool>(&self, word: u64, old: Sought, new: u32) -> Option<u64> {
+        if !PLAIN && self.is_semi_sorted {
             return self.semi_sorted_with(self.semi_sorted_without(word, old.slot)?, new);
         }
         let found = self.lanes.zeros_short(word ^ old.pattern);

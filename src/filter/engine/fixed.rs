@@ -102,11 +102,7 @@ impl Engine for FixedEngine {
         }
         let pair = self.table.addressing().pair(mixed).with_value(value);
         self.table.prefetch(&pair);
-        if self.table.add::<FixedWords>(&pair) {
-            Ok(())
-        } else {
-            self.insert_by_relocating(mixed, value)
-        }
+        if self.table.add_pair(&pair) { Ok(()) } else { self.insert_by_relocating(mixed, value) }
     }
 
     fn insert_each(
@@ -137,16 +133,16 @@ impl Engine for FixedEngine {
     }
 
     fn insert_unique(&self, mixed: u64, value: u16) -> Result<Option<u16>, InsertError> {
-        self.insert_absent(self.fetched(mixed).with_value(value))
+        self.table.get_or_insert_pair(self.fetched(mixed).with_value(value))
     }
 
     fn insert_unique_each(&self, hashes: &mut Hashes<'_>, outcomes: &mut Outcomes<'_>) {
-        let insert = |pair| Ok(self.insert_absent(pair)?.is_none());
+        let insert = |pair| Ok(self.table.get_or_insert_pair(pair)?.is_none());
         insert_absent_items::<FixedWords, _>(&self.table, hashes, outcomes, insert);
     }
 
     fn remove(&self, mixed: u64, value: u16) -> bool {
-        self.remove_pair(self.fetched(mixed).with_value(value))
+        self.table.remove_pair(self.fetched(mixed).with_value(value))
     }
 
     fn remove_each(
@@ -156,7 +152,8 @@ impl Engine for FixedEngine {
         removed: &mut [bool],
         count: &mut usize,
     ) {
-        let remove = |position, pair: Pair| self.remove_pair(pair.with_value(values.of(position)));
+        let remove =
+            |position, pair: Pair| self.table.remove_pair(pair.with_value(values.of(position)));
         remove_items::<FixedWords, _>(&self.table, hashes, removed, count, remove);
     }
 
@@ -422,36 +419,5 @@ impl FixedEngine {
     fn insert_by_relocating(&self, mixed: u64, value: u16) -> Result<(), InsertError> {
         let pair = self.table.addressing().pair(mixed).with_value(value);
         self.table.insert_by_relocating(pair)
-    }
-
-    #[inline]
-    fn insert_absent(&self, pair: Pair) -> Result<Option<u16>, InsertError> {
-        let Pair { fingerprint, value, buckets: [first, second] } = pair;
-        self.insert_absent_by(fingerprint.get(), value, first, second)
-    }
-
-    #[inline]
-    fn remove_pair(&self, pair: Pair) -> bool {
-        let Pair { fingerprint, value, buckets: [first, second] } = pair;
-        self.remove_by(fingerprint.get(), value, first, second)
-    }
-
-    /// (Out of line, as `remove_by`: with the step inline, the loop of a batch has too few
-    /// registers, and what it stores before the lock is acquired takes a tenth of the time. A pair
-    /// would be passed in memory.)
-    #[inline(never)]
-    fn insert_absent_by(
-        &self,
-        key: u32,
-        value: u16,
-        first: u32,
-        second: u32,
-    ) -> Result<Option<u16>, InsertError> {
-        self.table.get_or_insert::<FixedWords>(Pair::new(key, value, first, second))
-    }
-
-    #[inline(never)]
-    fn remove_by(&self, key: u32, value: u16, first: u32, second: u32) -> bool {
-        self.table.remove::<FixedWords>(Pair::new(key, value, first, second))
     }
 }

@@ -250,7 +250,7 @@ impl Space for FixedSpace {
     }
 }
 
-impl Words<FixedSpace> for FixedWords {
+impl<const PLAIN: bool> Words<FixedSpace> for FixedWords<PLAIN> {
     #[inline]
     fn lanes(space: &FixedSpace) -> &Lanes {
         space.slots.lanes()
@@ -290,7 +290,7 @@ impl Words<FixedSpace> for FixedWords {
     #[inline]
     fn marks(space: &FixedSpace, pair: &Pair, words: [Seen; 2]) -> [u64; 2] {
         let sought = Self::sought(space, pair);
-        let marks = words.map(|seen| space.slots.matches(seen.word, sought));
+        let marks = words.map(|seen| space.slots.matches::<PLAIN>(seen.word, sought));
         [marks[0], if pair.buckets[0] == pair.buckets[1] { 0 } else { marks[1] }]
     }
 
@@ -298,16 +298,16 @@ impl Words<FixedSpace> for FixedWords {
     fn copies_in(space: &FixedSpace, pair: &Pair, sought: Sought, words: [Seen; 2]) -> usize {
         let [first, second] = words.map(|seen| seen.word);
         let second = if pair.buckets[0] == pair.buckets[1] { 0 } else { second };
-        space.slots.count_in([first, second], sought) as usize
+        space.slots.count_in::<PLAIN>([first, second], sought) as usize
     }
     #[expect(clippy::inline_always, reason = "a call takes a tenth of the time of `insert_unique`")]
     #[inline(always)]
     fn value_in(space: &FixedSpace, _pair: &Pair, sought: Sought, words: [Seen; 2]) -> Option<u16> {
         let slots = &space.slots;
         if slots.value_bits() == 0 {
-            return slots.either_holds(words.map(|seen| seen.word), sought).then_some(0);
+            return slots.either_holds::<PLAIN>(words.map(|seen| seen.word), sought).then_some(0);
         }
-        let marks = words.map(|seen| slots.matches(seen.word, sought));
+        let marks = words.map(|seen| slots.matches::<PLAIN>(seen.word, sought));
         let place = marks.iter().position(|&marks| marks != 0)?;
         Some(slots.marked_value(words[place].word, marks[place]))
     }
@@ -322,14 +322,15 @@ impl Words<FixedSpace> for FixedWords {
     ) -> Option<(Seen, u64)> {
         let slots = &space.slots;
         let Some(value) = value else {
-            let (is_second, new) = slots.either_without([first.word, second.word], sought)?;
+            let (is_second, new) =
+                slots.either_without::<PLAIN>([first.word, second.word], sought)?;
             let bucket = select_unpredictable(is_second, second.bucket, first.bucket);
             let word = select_unpredictable(is_second, second.word, first.word);
             return Some((Seen { bucket, word }, new));
         };
-        let seen = if slots.holds(first.word, sought) { first } else { second };
+        let seen = if slots.holds::<PLAIN>(first.word, sought) { first } else { second };
         let slot = slots.slot(pair.fingerprint.get(), value);
-        Some((seen, slots.replaced(seen.word, sought, slot)?))
+        Some((seen, slots.replaced::<PLAIN>(seen.word, sought, slot)?))
     }
 
     #[inline]
@@ -349,7 +350,7 @@ impl Words<FixedSpace> for FixedWords {
 
     #[inline]
     fn with(space: &FixedSpace, word: u64, slot: u32) -> Option<u64> {
-        space.slots.with(word, slot)
+        space.slots.with::<PLAIN>(word, slot)
     }
 
     #[inline]
@@ -361,8 +362,8 @@ impl Words<FixedSpace> for FixedWords {
     fn with_changed(space: &FixedSpace, word: u64, slot: u32, new: Option<u32>) -> Option<u64> {
         let sought = space.slots.sought(slot);
         match new {
-            None => space.slots.without(word, sought),
-            Some(new) => space.slots.replaced(word, sought, new),
+            None => space.slots.without::<PLAIN>(word, sought),
+            Some(new) => space.slots.replaced::<PLAIN>(word, sought, new),
         }
     }
 
@@ -372,7 +373,7 @@ impl Words<FixedSpace> for FixedWords {
         // published.
         let word = space.bucket(step.from).load_to_change(Acquire);
         let sought = space.slots.sought(step.slot);
-        let is_there = space.slots.holds(word, sought);
+        let is_there = space.slots.holds::<PLAIN>(word, sought);
         is_there.then_some((Seen { bucket: step.from, word }, step.slot))
     }
 

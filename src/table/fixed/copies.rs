@@ -7,8 +7,8 @@ impl FixedTable {
     /// twice or not at all.
     #[inline]
     fn estimate_copies(&self, pair: Pair) -> usize {
-        let sought = FixedWords::sought(&self.space, &pair);
-        FixedWords::copies_in(&self.space, &pair, sought, self.load_both_to_change(&pair))
+        let sought = <FixedWords>::sought(&self.space, &pair);
+        <FixedWords>::copies_in(&self.space, &pair, sought, self.load_both_to_change(&pair))
     }
 
     /// Returns whether the number of copies has reached `limit`.
@@ -18,7 +18,7 @@ impl FixedTable {
     #[inline]
     fn has_reached(&self, pair: Pair, limit: usize) -> bool {
         self.estimate_copies(pair) >= limit && {
-            let sought = FixedWords::sought(&self.space, &pair);
+            let sought = <FixedWords>::sought(&self.space, &pair);
             let guard = self.stripe::<FixedWords>(&pair).lock();
             self.count_locked::<FixedWords>(&guard, &pair, sought) >= limit
         }

@@ -27,7 +27,7 @@ impl FixedTable {
                 Ok(())
             },
             |(), pair| {
-                let sought = FixedWords::sought(&self.space, &pair);
+                let sought = <FixedWords>::sought(&self.space, &pair);
                 let guard = self.stripe::<FixedWords>(&pair).lock();
                 self.stripes.clears_locked(&guard) == clears
                     && self.clear_one::<FixedWords>(&guard, &pair, sought, None)

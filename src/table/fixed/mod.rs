@@ -7,6 +7,7 @@ mod lookup;
 mod merge;
 mod room;
 mod whole;
+mod write;
 
 pub use addressing::{Addressing, MAX_BUCKETS, Pair};
 pub(in crate::table) use block::BLOCK;
@@ -29,9 +30,10 @@ pub struct FixedSpace {
     pub(super) kernel: Kernel,
 }
 
-/// The words of a table of a fixed size: see [`Words`]. Their layout is a value.
+/// The words of a table of a fixed size: see [`Words`]. Their layout is a value. With `PLAIN`, the
+/// words are known to be plain: see [`Slots`].
 #[derive(Clone, Copy, Debug)]
-pub struct FixedWords;
+pub struct FixedWords<const PLAIN: bool = false>;
 
 /// A table of a fixed size. Its items are [pairs](Pair).
 pub type FixedTable = Table<FixedSpace>;

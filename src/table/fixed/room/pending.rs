@@ -56,7 +56,7 @@ impl PendingInserts {
         pair: Pair,
         done: &mut impl FnMut(usize, Result<(), InsertError>),
     ) {
-        if table.add::<FixedWords>(&pair) || table.add_swept::<FixedWords>(&pair) {
+        if table.add_pair(&pair) || table.add_swept::<FixedWords>(&pair) {
             done(position, Ok(()));
         } else {
             self.push(table, position, pair, done);
