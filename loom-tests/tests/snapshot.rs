@@ -9,7 +9,7 @@ use loom::sync::Arc;
 /// Number of copies of a fingerprint in these words.
 fn count_in(words: &[u64], item: Fingerprint) -> u32 {
     let sought = SLOTS.sought(item.get());
-    words.iter().map(|&word| SLOTS.count_in([word, 0], sought)).sum()
+    words.iter().map(|&word| SLOTS.count_in::<false>([word, 0], sought)).sum()
 }
 
 /// Number of copies of a fingerprint in a copy of all words.

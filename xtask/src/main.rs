@@ -6,6 +6,7 @@ mod models;
 mod mutants;
 mod recorded;
 mod source;
+mod vectors;
 
 use std::{
     path::PathBuf,
@@ -34,6 +35,8 @@ enum Command {
     /// Prints what the last recorded run of the models and of the mutants found; fails where a
     /// model or a mutant has no record.
     Recorded,
+    /// Checks that the compiler makes vectors of the loops over columns.
+    Vectors,
     /// Fuzzes the library with every target of `fuzz/`; skipped where a tool for it is missing.
     Fuzz(fuzz::Options),
 }
@@ -43,6 +46,7 @@ fn main() -> ExitCode {
         Command::OrderingMutants(options) => mutants::run(&options),
         Command::Counts(options) => counts::run(&options),
         Command::Recorded => recorded::run(),
+        Command::Vectors => vectors::run(),
         Command::Fuzz(options) => fuzz::run(options),
     };
     match outcome {
