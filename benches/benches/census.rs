@@ -28,8 +28,8 @@ fn census(criterion: &mut Criterion) {
 fn census_of(group: &mut BenchmarkGroup<WallTime>, layout: Layout) {
     let slots = layout.slots();
     let largest = u32::MAX >> (32 - slots.key_bits());
-    let full =
-        (0..slots.count()).fold(0, |word, _| slots.with(word, largest).expect("an empty slot"));
+    let full = (0..slots.count())
+        .fold(0, |word, _| slots.with::<false>(word, largest).expect("an empty slot"));
     let words = [full; WORDS];
     group.bench_function(format!("{layout:?}"), |bencher| {
         bencher.iter(|| slots.census(black_box(&words)));

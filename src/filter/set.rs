@@ -325,7 +325,7 @@ impl<G: Growth, S> Filter<Set, G, S> {
             outcomes.take_all(batch.each.map(insert));
         } else {
             self.with(batch, |hashes| {
-                self.engine.insert_each(hashes, BatchValues::All(0), outcomes)
+                self.engine.insert_each(hashes, BatchValues::All(0), outcomes);
             });
         }
     }

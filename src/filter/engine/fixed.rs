@@ -317,6 +317,7 @@ impl Saved for FixedEngine {
     }
 }
 
+#[cfg(feature = "std")]
 impl FixedEngine {
     /// The engine of this form with these buckets, whose clock is not set. `None` if the system
     /// refuses the memory for the rest.

@@ -171,7 +171,7 @@ impl<G: Growth, S> Filter<Expiring, G, S> {
             outcomes.take_all(batch.each.map(insert));
         } else {
             self.with(batch, |hashes| {
-                self.engine.insert_each(hashes, BatchValues::All(stamp), outcomes)
+                self.engine.insert_each(hashes, BatchValues::All(stamp), outcomes);
             });
         }
         self.catch_up(outcomes.count());

@@ -149,7 +149,7 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
     fn insert_each<K: Key>(&self, keys: &[K], values: &[u16], outcomes: &mut Outcomes<'_>) {
         if self.takes_as_batch(values) {
             self.with(self.keys(keys), |hashes| {
-                self.engine.insert_each(hashes, BatchValues::Each(values), outcomes)
+                self.engine.insert_each(hashes, BatchValues::Each(values), outcomes);
             });
         } else {
             outcomes.take_all(keys.iter().zip(values).map(|(key, &value)| {
