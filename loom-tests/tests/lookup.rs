@@ -3,7 +3,7 @@
 
 use guira::raw::{Fingerprint, FixedWords};
 use guira_loom_tests::{
-    EVERY_WAY, InBatches, Mark, check, copies, filter, fingerprint, keyed, look_up_beside,
+    EVERY_WAY, InBatches, Mark, SLOTS, check, copies, filter, fingerprint, keyed, look_up_beside,
     new_filter, pair, put, relocate, spawn, spawn_reader, table, with_copies,
 };
 use loom::sync::{
@@ -130,9 +130,11 @@ fn beside_an_insert_into_the_destination() {
     let outcomes = ["before", "during", "after", "moved", "no room"];
     check("lookup_insert_into_destination", 16_000, &outcomes, |seen| {
         let (table, item) = with_copies(&[]);
-        let [staying, incoming] = [0, 1].map(|nth| fingerprint(&table, 0, 1, 1, nth));
+        // The second one has that bucket alone.
+        let [staying, incoming] = [1, 0].map(|other| fingerprint(&table, 0, other, 1, 0));
         put(&table, item, 1);
-        put(&table, staying, 0);
+        // One slot is left.
+        (1..SLOTS.count()).for_each(|_| put(&table, staying, 0));
         let done = Mark::default();
         let reader = spawn_reader(&table, seen, &done, pair(&table, item, 0));
         let mover = spawn(&table, move |table| {
