@@ -53,23 +53,18 @@ impl BothWords {
 }
 
 #[cfg(guira_vectors)]
-mod in_sse2 {
-    use core::arch::x86_64::{
-        __m128i, _mm_add_epi64, _mm_and_si128, _mm_andnot_si128, _mm_cmpeq_epi8, _mm_cmpeq_epi16,
-        _mm_cvtsi128_si64, _mm_load_si128, _mm_movemask_epi8, _mm_set1_epi8, _mm_set1_epi16,
-        _mm_set1_epi64x, _mm_setzero_si128, _mm_unpackhi_epi64, _mm_xor_si128,
-    };
+mod in_vectors {
+    use wide::{bytemuck::cast, u8x16, u16x8, u64x2};
 
     use super::{BothWords, Slots, Twice, Word};
     use crate::sync::vector::load_both;
 
-    pub(super) type Words = __m128i;
+    pub(super) type Words = u64x2;
 
     impl Twice {
         #[inline]
-        pub(crate) fn load(&self) -> __m128i {
-            // SAFETY: the target has SSE2, and the array is aligned.
-            unsafe { _mm_load_si128((&raw const self.0).cast()) }
+        pub(crate) fn load(&self) -> u64x2 {
+            cast(self.0)
         }
     }
 
@@ -81,31 +76,28 @@ mod in_sse2 {
         #[inline]
         pub(crate) unsafe fn load(words: &[Word], buckets: [u32; 2]) -> Self {
             // SAFETY: the caller promises it.
-            Self(unsafe { load_both(words.as_ptr(), buckets.map(u64::from)) })
+            Self(cast(unsafe { load_both(words.as_ptr(), buckets.map(u64::from)) }))
         }
 
         /// The words.
         #[inline]
         pub(crate) fn words(self) -> [u64; 2] {
-            // SAFETY: the target has SSE2.
-            unsafe {
-                let second = _mm_unpackhi_epi64(self.0, self.0);
-                [_mm_cvtsi128_si64(self.0) as u64, _mm_cvtsi128_si64(second) as u64]
-            }
+            self.0.to_array()
         }
 
         /// As `hold_plain`, for slots of sets with lanes of 16 bits.
         #[inline]
         pub(crate) fn hold_4x16(self, _slots: &Slots, key: u32) -> bool {
-            // SAFETY: the target has SSE2.
-            unsafe { _mm_movemask_epi8(_mm_cmpeq_epi16(self.0, _mm_set1_epi16(key as i16))) != 0 }
+            let words: u16x8 = cast(self.0);
+            let equal: u8x16 = cast(words.simd_eq(u16x8::splat(key as u16)));
+            equal.any()
         }
 
         /// As `hold_plain`, for slots of sets with lanes of 8 bits.
         #[inline]
         pub(crate) fn hold_8x8(self, _slots: &Slots, key: u32) -> bool {
-            // SAFETY: the target has SSE2.
-            unsafe { _mm_movemask_epi8(_mm_cmpeq_epi8(self.0, _mm_set1_epi8(key as i8))) != 0 }
+            let words: u8x16 = cast(self.0);
+            words.simd_eq(u8x16::splat(key as u8)).any()
         }
 
         /// A bit for each byte that has the highest bit of a matching lane, and perhaps bits above
@@ -113,18 +105,14 @@ mod in_sse2 {
         /// bit of each key, so a lane borrows if all bits of its key are zero.
         #[inline]
         pub(super) fn marks(self, slots: &Slots, pattern: u64) -> u32 {
-            // SAFETY: the target has SSE2.
-            unsafe {
-                let x = _mm_xor_si128(self.0, _mm_set1_epi64x(pattern as i64));
-                let lower = _mm_add_epi64(x, slots.minus_keys.load());
-                let zeros = _mm_and_si128(_mm_andnot_si128(x, lower), slots.highs.load());
-                0xffff ^ _mm_movemask_epi8(_mm_cmpeq_epi8(zeros, _mm_setzero_si128())) as u32
-            }
+            let x = self.0 ^ u64x2::splat(pattern);
+            let zeros: u8x16 = cast((x + slots.minus_keys.load()) & !x & slots.highs.load());
+            0xffff ^ zeros.simd_eq(u8x16::splat(0)).to_bitmask()
         }
     }
 }
 #[cfg(guira_vectors)]
-use in_sse2::Words;
+use in_vectors::Words;
 
 #[cfg(not(guira_vectors))]
 mod in_words {

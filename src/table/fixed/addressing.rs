@@ -119,15 +119,18 @@ impl Addressing {
     #[inline]
     pub(super) fn locate(&self, mixed: u64) -> (u32, [u32; 2]) {
         use core::arch::x86_64::{
-            _mm_add_epi64, _mm_and_si128, _mm_cvtsi32_si128, _mm_cvtsi64_si128, _mm_cvtsi128_si32,
-            _mm_mul_epu32, _mm_shuffle_epi32, _mm_srli_epi64, _mm_sub_epi64, _mm_xor_si128,
+            __m128i, _mm_add_epi64, _mm_and_si128, _mm_cvtsi32_si128, _mm_cvtsi64_si128,
+            _mm_cvtsi128_si32, _mm_mul_epu32, _mm_shuffle_epi32, _mm_srli_epi64, _mm_sub_epi64,
+            _mm_xor_si128,
         };
         // SAFETY: the target has SSE2.
         unsafe {
             let number = |x: u32| _mm_cvtsi32_si128(x as i32);
             let reduce = |bits, n| _mm_srli_epi64::<32>(_mm_mul_epu32(bits, n));
-            let (mixed, buckets) = (_mm_cvtsi64_si128(mixed as i64), self.buckets.load());
-            let key = _mm_add_epi64(reduce(mixed, self.keys.load()), self.min_key.load());
+            let mixed = _mm_cvtsi64_si128(mixed as i64);
+            let buckets: __m128i = self.buckets.load().into();
+            let key =
+                _mm_add_epi64(reduce(mixed, self.keys.load().into()), self.min_key.load().into());
             let first = reduce(_mm_srli_epi64::<32>(mixed), buckets);
             let [by, flips] = REFLECTION.map(number);
             let t = reduce(_mm_xor_si128(_mm_mul_epu32(key, by), flips), buckets);
