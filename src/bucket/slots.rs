@@ -1,7 +1,8 @@
 //! The constants of a word of a table of a fixed size, and the functions on words.
 //!
 //! A layout is a value: a table keeps these constants, and every function on a word is a method of
-//! them. So the code is compiled once for all layouts.
+//! them. So the code is compiled once for all layouts. (Some steps are compiled twice, with and
+//! without the code of semi-sorted words: see `PLAIN`.)
 //!
 //! A plain word has one lane of equal width for each slot, the first in the lowest bits, and
 //! **occupied slots precede empty ones**. So a word is full if it is at least `full`, and of two

@@ -101,6 +101,7 @@ impl Engine for FixedEngine {
             return self.insert_limited(mixed, value);
         }
         let pair = self.table.addressing().pair(mixed).with_value(value);
+        // Both lines at once: the loads of the steps come one after the other.
         self.table.prefetch(&pair);
         if self.table.add_pair(&pair) { Ok(()) } else { self.insert_by_relocating(mixed, value) }
     }
@@ -347,7 +348,8 @@ fn layouts(settings: &Settings) -> Layouts {
     settings.value_bits.map_or_else(|| by_preference(settings.fastest), with_values_by_preference)
 }
 
-/// Target false-positive rate of filters with values or stamps, if the user named no target.
+/// Target false-positive rate of filters with values or stamps, if the user named neither a target
+/// nor a layout.
 const DEFAULT_TARGET_WITH_VALUES: f64 = 0.002;
 
 /// Chooses the layout and the number of buckets.
@@ -381,7 +383,7 @@ fn choose(settings: &Settings) -> Result<(Layout, u64), BuildError> {
 }
 
 impl FixedEngine {
-    /// The engine of this table.
+    /// An engine with this table, whose batches use this kernel.
     pub(super) fn new(
         mut table: FixedTable,
         layout: Layout,
@@ -396,25 +398,26 @@ impl FixedEngine {
 }
 
 impl FixedEngine {
-    /// The limit on copies, or one that has no effect.
+    /// The limit on copies, or `usize::MAX`.
     fn limit(&self) -> usize {
         self.max_copies.map_or(usize::MAX, |limit| limit.get().into())
     }
 
-    /// The pair of an item, whose lines are prefetched.
+    /// The pair of an item. Its buckets and its stripe are prefetched.
     #[inline]
     fn fetched(&self, mixed: u64) -> Pair {
         self.table.fetched_with_stripe::<FixedWords>(mixed)
     }
 
-    /// The rest of `insert`, if copies are limited.
+    /// `insert`, if copies are limited.
     #[inline(never)]
     fn insert_limited(&self, mixed: u64, value: u16) -> Result<(), InsertError> {
         let pair = self.fetched(mixed).with_value(value);
         self.table.insert_up_to::<FixedWords>(self.limit(), pair)
     }
 
-    /// The rest of `insert`, once both buckets were full.
+    /// The rest of `insert`, once both buckets were full. (Takes the hash, which the caller still
+    /// has in a register.)
     #[cold]
     #[inline(never)]
     fn insert_by_relocating(&self, mixed: u64, value: u16) -> Result<(), InsertError> {

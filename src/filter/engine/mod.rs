@@ -25,7 +25,7 @@ use crate::{
 pub use fixed::FixedEngine;
 pub use splitting::SplittingEngine;
 
-/// What the library alone knows of the contents of a filter.
+/// The internal part of [`kind::Contents`](crate::kind::Contents).
 pub trait Contents: Copy + 'static {
     /// The names that `Debug` shows: without growth, and with it.
     const NAMES: [&'static str; 2];
@@ -39,7 +39,7 @@ pub trait Contents: Copy + 'static {
     const EXPIRES: bool = Self::DEFAULT_WINDOW.is_some();
 }
 
-/// What the library alone knows of the growth of a filter.
+/// The internal part of [`kind::Growth`](crate::kind::Growth).
 #[expect(private_bounds, reason = "sealed")]
 pub trait Growth: Copy + 'static {
     /// Whether filters grow.
@@ -48,7 +48,7 @@ pub trait Growth: Copy + 'static {
     type Engine: Engine;
 }
 
-/// What the slots of an engine with this layout hold beside fingerprints, if it has this clock.
+/// What slots of this layout hold beside fingerprints: stamps if there is a clock, else values.
 pub(super) fn payload(layout: Layout, clock: Option<ClockState>) -> Payload {
     let bits = layout.value_bits();
     clock.map_or(Payload::values(bits), |clock| {
@@ -56,7 +56,7 @@ pub(super) fn payload(layout: Layout, clock: Option<ClockState>) -> Payload {
     })
 }
 
-/// A reading of a clock in nanoseconds, or the largest one: 584 years.
+/// A reading of a clock in nanoseconds. One of more than 584 years becomes the largest one.
 pub(super) fn reading(nanos: u128) -> u64 {
     u64::try_from(nanos).map_or(MAX_READING, |nanos| nanos.min(MAX_READING))
 }
@@ -74,11 +74,11 @@ impl Settings {
         Some(ClockState { time: self.time, ..ClockState::new(window, window.into(), interval) })
     }
 
-    /// The time to live divided by the window, rounded up, if there is one. The largest reading of
-    /// a clock makes the longest interval due.
+    /// The nanoseconds of a generation, if there is a time to live: that time, and what the
+    /// filter's own clock may lag, divided by the window and rounded up.
     pub(super) fn interval(&self, window: u32) -> Option<u64> {
         let nanos = self.time_to_live?.as_nanos();
-        // What is inserted may be older by this time than the filter knows.
+        // With its own clock, the filter may learn of a generation this much too late.
         let lag = self.time.map_or(0, |_| MAX_LAG);
         Some(reading((nanos + u128::from(lag)).div_ceil(window.into()).max(1)))
     }
@@ -102,13 +102,15 @@ impl Settings {
 }
 
 /// What every engine provides, on [mixed](crate::table::mix) hashes; the front end documents it.
-/// The types of the front end decide which of the operations a filter has.
+/// [`Fixed`](crate::kind::Fixed) filters have a [`FixedEngine`], [`Growing`](crate::kind::Growing)
+/// ones a [`SplittingEngine`]. The types of the front end decide which of the operations a filter
+/// has.
 ///
-/// Values fit into the slots. In sets, they are zero. No engine updates the number of items, which
-/// the front end keeps.
+/// Values must fit into the slots. In sets they must be zero, and where items expire they are
+/// stamps. No engine updates the number of items, which the front end keeps.
 ///
-/// Lookups, and in one table the insert into an empty slot, are inline. The other operations are
-/// compiled once, and not in every place that uses a filter: a call costs little beside them.
+/// `contains`, `get` and `insert` begin inline. All else is compiled once, and not in every crate
+/// that uses a filter (but for what takes a caller's clock): a call costs little beside it.
 pub(crate) trait Engine: Saved + Sized + Send + Sync + 'static {
     /// The buckets of its table.
     type Space: Space;
@@ -178,11 +180,12 @@ pub(crate) trait Engine: Saved + Sized + Send + Sync + 'static {
 
     fn replace(&self, mixed: u64, old: u16, new: u16) -> bool;
 
-    /// Adds all copies of another engine, or none. It has the same layout, and as many buckets (at
-    /// first, if it grows). Only if items stay until they are removed.
+    /// Adds all copies of another engine, or none. The other one must have the same layout, and as
+    /// many buckets (at first, if it grows). Only where items stay until they are removed.
     fn merge(&self, other: &Self) -> Merged;
 
-    /// The clock. The operations from here to [`sweep`](Self::sweep) are those of items that expire.
+    /// The clock. The operations from here to [`sweep`](Self::sweep) are those of items that
+    /// expire.
     fn clock(&self) -> &Generations {
         self.table().clock()
     }
@@ -196,8 +199,8 @@ pub(crate) trait Engine: Saved + Sized + Send + Sync + 'static {
     /// its stamp.
     fn insert_for(&self, mixed: u64, life: u32) -> Result<u64, InsertError>;
 
-    /// Returns the generation of the item if it was inserted, for a number of generations, at most
-    /// the window.
+    /// Inserts an item for a number of generations, at most the window, unless it is visible.
+    /// Returns the generation of its stamp if it was inserted.
     fn insert_unseen(&self, mixed: u64, life: u32) -> Result<Option<u64>, InsertError>;
 
     /// Inserts each of many items that is not visible.
@@ -205,24 +208,28 @@ pub(crate) trait Engine: Saved + Sized + Send + Sync + 'static {
 
     fn refresh(&self, mixed: u64) -> bool;
 
-    /// Refreshes items. Writes which were found.
+    /// Refreshes items. Writes which of them were found.
     fn refresh_each(&self, hashes: &mut Hashes<'_>, answers: Answers<'_>);
 
     /// Removes a copy with the stamp of a generation.
     fn remove_of(&self, mixed: u64, generation: u64) -> bool;
 
+    /// Begins the next generation, and returns it.
     fn advance(&self) -> u64;
 
+    /// Does all work that is due by the table's own clock, if it has one. Returns the generation.
     fn tick(&self) -> Option<u64>;
 
-    /// Does a part of what is due before a write, if the table keeps time.
+    /// Before a write: does a part of what is due by the table's own clock, if it has one.
     fn keep_time(&self);
 
-    /// Does what falls to a batch of this many items after it, if the table keeps time.
+    /// After a batch of this many items: does more of what is due by the table's own clock.
     fn catch_up(&self, items: usize);
 
+    /// Begins the next generation if it is due by the caller's clock, and returns it.
     fn tick_by(&self, clock: impl Fn() -> u64) -> Option<u64>;
 
+    /// Begins the generations that are due by the caller's clock after a time without use.
     fn advance_to(&self, clock: impl Fn() -> u64) -> u64;
 
     fn sweep(&self, buckets: u64) -> u64;
@@ -257,13 +264,13 @@ pub(crate) trait Engine: Saved + Sized + Send + Sync + 'static {
     /// Sets the cap in bytes: an engine that grows takes no memory that would exceed it.
     fn set_max_bytes(&self, _max_bytes: usize) {}
 
-    /// Releases what the items do not need, in about as many steps.
+    /// Releases buckets that the items do not need, in about this many steps.
     fn shrink(&mut self, _steps: u64) -> Shrinking {
         Shrinking::Unchanged
     }
 }
 
-/// Inserts each of many items that is absent, by `insert`, which returns whether it was.
+/// Inserts each of many items that is absent, by `insert`, which returns whether it was inserted.
 #[inline]
 fn insert_absent_items<L: Words<S>, S: Space>(
     table: &Table<S>,

@@ -9,7 +9,7 @@ const CHUNK: u64 = if cfg!(any(loom, shuttle)) { 1 } else { 1024 };
 impl Generations {
     /// Sweeps at most `buckets` of the next buckets that were not swept in this generation, for a
     /// holder of `sweeping` that has read the generation and the end since: see
-    /// [`Clock::try_sweep`]. Returns the number of buckets that are left.
+    /// [`Generations::try_sweep`]. Returns the number of buckets that are left.
     pub(super) fn sweep_locked(
         &self,
         (now, end): (u64, u64),

@@ -12,8 +12,8 @@ use crate::{
 
 /// Largest number of bits of a stamp.
 const MAX_STAMP_BITS: u32 = 8;
-/// The last generation, in which the clock stands still: so the snapshot of a table whose header is
-/// valid has a valid header, too. Only forged ones come near it.
+/// The last generation, in which the clock stands still: so a table that was loaded from a snapshot
+/// can be saved again. Only forged snapshots come near it.
 pub(crate) const MAX_GENERATION: u64 = u64::MAX >> 1;
 
 /// The smallest number of bits of stamps for a window, or `None` if there is none. An age is
@@ -22,7 +22,7 @@ pub(crate) fn stamp_bits(window: u32) -> Option<u32> {
     (2..=MAX_STAMP_BITS).find(|bits| (1..=(1 << bits) - 3).contains(&window))
 }
 
-/// What depends on the buckets of a table that grows, as clones and snapshots contain it.
+/// How far a table that grows is swept, as clones and snapshots contain it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SweepState {
     /// The number of buckets that were swept in this generation.
@@ -36,11 +36,12 @@ pub struct SweepState {
 /// A clock, and how far its table, which grows, is swept.
 pub type ClockAndSweep = (ClockState, SweepState);
 
-/// The clock of a table. If slots expire, it counts generations, and ticks when
-/// [`advance`](crate::table::Table::advance) is called. Otherwise it does nothing.
+/// The clock of a table. If slots expire, it counts generations. It ticks when a caller says so
+/// ([`advance`](crate::table::Table::advance)), or by a clock of the caller or of the table. If
+/// slots never expire, it stands still at the generation 0.
 ///
-/// Words are passed without what is beside their slots, and a slot as a number that ends with its
-/// stamp.
+/// Words are passed with their slots alone, without the level that words of tables that grow have.
+/// A slot is passed as a number that ends with its stamp.
 #[derive(Debug)]
 pub struct Generations {
     /// Whether slots expire.
@@ -59,8 +60,8 @@ pub struct Generations {
     /// swept. Holders of `sweeping` access them.
     pub(super) swept: Word,
     pub(super) end: Word,
-    /// The generation in which that sweep began: the present one, but for the time between a tick
-    /// and the beginning of its sweep. In a table that keeps time itself, it can be several
+    /// The generation in which that sweep began: the present one, except between a tick and the
+    /// beginning of its sweep. In a table that keeps time itself, it can be several
     /// generations old.
     pub(super) begun: Word,
     /// The generation in which the last complete sweep before that one began.
@@ -127,7 +128,7 @@ impl Generations {
         self.window
     }
 
-    /// Least nanoseconds of a generation, or zero if none is ever due.
+    /// The least number of nanoseconds of a generation, or zero if none is ever due.
     pub(crate) fn interval(&self) -> u64 {
         self.schedule.interval
     }
@@ -178,7 +179,7 @@ impl Generations {
     #[inline]
     pub(super) fn ages(&self, lanes: Lanes, now: u64, word: u64) -> u64 {
         let stamps = lanes.broadcast(self.mask as u32);
-        // The bit above each stamp lends to the subtraction, so that no lane borrows from another.
+        // The bit above each stamp is set, so that no lane borrows from the next one.
         let minuend = lanes.broadcast((now & self.mask) as u32 | 1 << self.stamp_bits);
         (minuend - (word & stamps)) & stamps
     }
@@ -191,18 +192,18 @@ impl Generations {
         sums << (lanes.bits() - 1 - self.stamp_bits) & lanes.highs()
     }
 
-    /// Notes that a refresh is about to restamp a slot. The caller holds its stripe, and has read
-    /// the generation since.
+    /// Notes that a refresh is about to restamp a slot. The caller has acquired its stripe, and
+    /// then read the generation `now`.
     pub(super) fn note_refresh(&self, now: u64) {
-        // Relaxed: who depends on it acquires the stripe. Most refreshes of a generation only read
-        // the line.
+        // Relaxed: whoever depends on it acquires the stripe. Most refreshes of a generation only
+        // read the line.
         if self.refreshed.load(Relaxed) < now {
             self.refreshed.fetch_max(now, Relaxed);
         }
     }
 
     /// Returns whether a slot of the caller's stripe that is still visible may have been restamped.
-    /// The caller holds that stripe, and has read the generation since.
+    /// The caller has acquired that stripe, and then read the generation `now`.
     pub(super) fn has_refreshed(&self, now: u64) -> bool {
         // Relaxed: as in `note_refresh`.
         let refreshed = self.refreshed.load(Relaxed);
@@ -210,8 +211,8 @@ impl Generations {
     }
 }
 
-/// What the steps of every table ask of its clock. Where slots never expire, this does nothing, but
-/// for what is called only where they do.
+/// What the steps of every table ask of its clock. Functions that are meant for tables whose slots
+/// expire say so.
 impl Generations {
     /// The current generation, or 0. A thread that acquired a lock before this call, and holds it,
     /// may decide by the result what has expired.
@@ -222,16 +223,16 @@ impl Generations {
         if self.sweeps { self.now.load(Relaxed) } else { 0 }
     }
 
-    /// Returns whether the generation is unchanged, at the end of a lookup that read the words with
-    /// Acquire. Only where slots expire.
+    /// Returns whether the generation is unchanged, after the caller has read words by Acquire.
+    /// Only where slots expire.
     #[inline]
     #[must_use]
     pub fn validate(&self, now: u64) -> bool {
-        // Relaxed is enough, for the reason given in `Stripe::validate`.
+        // Relaxed is enough, for the reason given in `Stripe::changes_since`.
         self.now.load(Relaxed) == now
     }
 
-    /// The stamp of a generation, or of a fingerprint.
+    /// The stamp of a generation, or of a slot.
     #[inline]
     #[must_use]
     pub fn stamp(&self, generation: u64) -> u16 {
@@ -257,7 +258,7 @@ impl Generations {
     fn past(&self, lanes: Lanes, now: u64, word: u64) -> u64 {
         let ages = self.ages(lanes, now, word);
         let past = self.at_least(lanes, ages, self.window + 1);
-        // The last age is spared: see the documentation of this module.
+        // The last age is spared: see `mod.rs`.
         let last = self.at_least(lanes, ages, self.mask as u32);
         past & !last & !lanes.zeros(word)
     }
@@ -329,7 +330,7 @@ impl Generations {
         self.now.set(state.generation);
         self.begun.set(state.generation);
         // Slots may have expired long ago, so all buckets are swept before the next generation
-        // begins. In the first generation of a table, none have.
+        // begins. In the first generation of a table, no slot has.
         let clean = state.generation.saturating_sub(self.slack());
         self.clean.set(clean.max(self.window.into()));
         // Without an interval, no generation is ever due.
@@ -355,7 +356,7 @@ impl Generations {
         Some(SweepState { swept: 0, end: buckets, refreshed })
     }
 
-    /// Sets what depends on the buckets of a table that grows and is not shared.
+    /// Sets how far a table that grows is swept. It must not be shared.
     pub(in crate::table) fn set_sweep(&mut self, state: &SweepState) {
         self.swept.set(state.swept);
         self.end.set(state.end);

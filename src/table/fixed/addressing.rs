@@ -49,8 +49,8 @@ impl Pair {
 /// The number of buckets of a table, and with it every mapping from hashes to buckets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Addressing {
-    /// Each number twice, as a register of SSE2 takes it: the number of buckets, the number of keys,
-    /// and the smallest key.
+    /// Each number twice, as a register of SSE2 takes it: the number of buckets, the number of
+    /// keys, and the smallest key.
     buckets: Twice,
     keys: Twice,
     min_key: Twice,
@@ -95,7 +95,8 @@ impl Addressing {
     #[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
     #[inline(always)]
     pub(super) fn locate_by_words(&self, mixed: u64) -> (u32, [u32; 2]) {
-        // All numbers have 32 bits, in words of 64: vectors have their products, and need not convert.
+        // All numbers have 32 bits, in words of 64: vectors have their products, and need not
+        // convert.
         let lower = |x: u64| x & u64::from(u32::MAX);
         let reduce = |bits: u64, n: Twice| (bits * lower(n.get())) >> 32;
         let key = lower(self.min_key.get()) + reduce(lower(mixed), self.keys);
@@ -216,7 +217,7 @@ impl Space for FixedSpace {
 
     #[inline]
     fn load_both(&self, pair: &Pair) -> [Seen; 2] {
-        // Acquire: as in `BothWords::load`.
+        // Acquire: as in `Reader::read`.
         pair.buckets.map(|bucket| Seen { bucket, word: self.bucket(bucket).load(Acquire) })
     }
 

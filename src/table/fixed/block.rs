@@ -1,5 +1,5 @@
-//! Batches, in blocks of items: from hashes to items by columns, which the compiler turns into
-//! vectors, and then one item after another, while the cache lines of the next block are
+//! Batches, in blocks of items: from hashes to keys and buckets by columns, which the compiler
+//! turns into vectors, and then one item after another, while the cache lines of a later block are
 //! prefetched.
 //!
 //! The window of lines in flight rolls: each item that is processed makes room for the next one. (A
@@ -16,10 +16,12 @@ use crate::{
     table::{Answers, Hashes, Mixer},
 };
 
-/// The number of items of a block. So few that the processor overlaps what is done with two blocks.
+/// The number of items of a block. It is so small that the processor overlaps the work on two
+/// blocks.
 /// Two under loom and shuttle, so that small batches exceed it.
 pub(in crate::table) const BLOCK: usize = if cfg!(any(loom, shuttle)) { 2 } else { 16 };
-/// How many blocks ahead cache lines are prefetched, if the table is not cached.
+/// How many blocks ahead cache lines are prefetched, if the table does not stay in a second-level
+/// cache.
 const AHEAD: usize = if cfg!(any(loom, shuttle)) { 1 } else { 3 };
 
 /// The items of a block, by columns.
@@ -42,7 +44,7 @@ pub(super) struct Items<'a> {
 struct Lookups {
     words: [[u64; BLOCK]; 2],
     found: [bool; BLOCK],
-    /// Of no meaning for an item that was not found.
+    /// Meaningless for an item that was not found.
     values: [u16; BLOCK],
 }
 
@@ -71,7 +73,8 @@ impl Items<'_> {
 
 impl FixedTable {
     /// Calls `operation` with each item's position and pair, in order. The item's buckets and
-    /// stripe were prefetched one block earlier, unless the table is cached.
+    /// stripe were prefetched `AHEAD` blocks earlier, unless the table stays in a second-level
+    /// cache.
     #[inline]
     pub(crate) fn for_each_pair(
         &self,
@@ -99,8 +102,8 @@ impl FixedTable {
     }
 
     /// Calls `operation` for each block with the position of its first item, its items, and those
-    /// of the next block that are to be prefetched meanwhile: none if the table is cached. Those of
-    /// the first block are prefetched here.
+    /// of a later block that are to be prefetched meanwhile: none if the table stays in a
+    /// second-level cache. Those of the first `AHEAD` blocks are prefetched here.
     #[inline]
     fn for_each_block(
         &self,
@@ -141,7 +144,7 @@ impl FixedTable {
         }
     }
 
-    /// Finds the items with these hashes, and returns their number.
+    /// Writes the keys and the buckets of these hashes, and returns their number.
     #[inline]
     fn locate(&self, mixer: Mixer, hashes: &[u64], block: &mut Block) -> usize {
         #[cfg(guira_vectors)]
@@ -200,7 +203,7 @@ impl FixedTable {
         lookups: &mut Lookups,
     ) {
         let len = now.len.min(BLOCK);
-        // Whole blocks of cached tables are separate: the compiler unrolls the loop.
+        // Whole blocks with nothing to prefetch are separate: the compiler unrolls the loop.
         let unchanged = if len == BLOCK && next.len == 0 {
             self.read_block(now, next, BLOCK, lookups)
         } else {
@@ -241,7 +244,8 @@ impl FixedTable {
         changes == 0
     }
 
-    /// Finds out what the words of a block leave open.
+    /// Settles what the comparison of a block leaves open: whether a semi-sorted word that has the
+    /// lane of a key holds it, and what is not found although a version has changed.
     #[inline(never)]
     fn settle<const VALUES: bool>(&self, now: Items<'_>, lookups: &mut Lookups, unchanged: bool) {
         let Lookups { words: [first, second], found, values } = lookups;
@@ -294,7 +298,8 @@ impl FixedTable {
             let Lookups { found, values: stamps, .. } = &mut lookups;
             for place in 0..now.len.min(BLOCK) {
                 let shows = self.clock.shows(generation, stamps[place].into());
-                // Another copy may be visible.
+                // Open: the first copy has expired, so that another one may be visible; or none was
+                // found, and the generation has changed.
                 if !(if found[place] { shows } else { unchanged }) {
                     found[place] = self.look_for_visible::<FixedWords>(&now.pair(place));
                 }
@@ -313,7 +318,8 @@ impl FixedTable {
     }
 }
 
-/// Finds the items with the hashes of a block, by products that vectors have.
+/// Writes the keys and the buckets of the hashes of a block, by products of 32 bits, which vectors
+/// have.
 #[cfg(guira_vectors)]
 #[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
 #[inline(always)]
@@ -346,7 +352,7 @@ fn compare<const VALUES: bool>(slots: &Slots, keys: &[u32; BLOCK], lookups: &mut
     }
 }
 
-/// Compiles what is done by columns for some instructions.
+/// Compiles the two loops over columns for a set of instructions.
 #[cfg(guira_vectors)]
 macro_rules! compile {
     ($module:ident, $features:literal) => {

@@ -1,5 +1,12 @@
-//! Lookups of one item. The only branch of the first round is almost always taken, for hits and
-//! misses alike. What it leaves open is out of line.
+//! Lookups of one item, by its *key*: the fingerprint without a value. The only branch of the first
+//! round is almost always taken, for hits and misses alike. What it leaves open is out of line.
+//!
+//! | words | first round | rest |
+//! |---|---|---|
+//! | plain | `contains_by` | `contains_again` |
+//! | semi-sorted | `contains_semi_sorted`, `semi_sorted_contain` | `contains_rest`, `contains_again` |
+//! | with values | `get_key` | `get_again` |
+//! | that expire | `is_key_visible` | `is_visible_again` |
 
 use core::hint::select_unpredictable;
 

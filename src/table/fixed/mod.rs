@@ -1,4 +1,5 @@
-//! Tables of a fixed size: the addressing, lookups, and the search for room.
+//! Tables of a fixed size: the addressing, lookups, batches, writes for each form of words, and the
+//! search for room.
 
 mod addressing;
 mod block;
@@ -31,11 +32,12 @@ pub struct FixedSpace {
 }
 
 /// The words of a table of a fixed size: see [`Words`]. Their layout is a value. With `PLAIN`, the
-/// words are known to be plain: see [`Slots`].
+/// words are known to be plain: see [`Slots`]. Without it, they may be either.
 #[derive(Clone, Copy, Debug)]
 pub struct FixedWords<const PLAIN: bool = false>;
 
-/// A table of a fixed size. Its items are [pairs](Pair).
+/// A table of a fixed size. Its items are [pairs](Pair). (The fields of the space are found by
+/// `Deref`; stripes, counters and the clock are the table's own.)
 pub type FixedTable = Table<FixedSpace>;
 
 impl FixedSpace {
@@ -64,13 +66,14 @@ impl FixedSpace {
 const IN_MEMORY: u64 = 1 << 18;
 
 impl FixedTable {
-    /// Whether the table stays in a second-level cache, so that batches prefetch nothing.
+    /// Whether the table is taken to stay in a second-level cache (512 KiB), so that batches
+    /// prefetch nothing.
     #[inline]
     fn is_in_second_level(&self) -> bool {
         is_cached(self.buckets.as_slice())
     }
 
-    /// Whether the table is taken to be in a second-level cache.
+    /// Whether the table is taken to be in a cache (2 MiB), so that a lone search does not wait.
     #[inline]
     fn is_cached(&self) -> bool {
         self.addressing.buckets() < IN_MEMORY

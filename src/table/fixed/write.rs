@@ -1,18 +1,20 @@
-//! The steps that change a word, for each form of words: where these are plain, the code of
-//! semi-sorted ones is out of line, since its calls would take the registers.
+//! Adding, removing, and adding what is absent: each step for plain words, and for all others.
 //!
-//! Each function takes the parts of a pair, which are passed in registers. (A step that is inline in
-//! the loop of a batch has too few of them, and what it stores before a lock is acquired delays that:
-//! it takes a tenth longer.)
+//! Code of semi-sorted words is called, and across a call the compiler keeps the parts of an item
+//! in memory. So where words are plain, the step is compiled without it. Steps that acquire a lock
+//! are out of line for both forms, and take the parts of a pair, which are passed in registers:
+//! what is stored before a lock is acquired delays its acquisition, and in the loop of a batch,
+//! inline steps have too few registers. (That took a tenth longer.) The step that adds takes no
+//! lock, and is inline for plain words.
 
 use super::{FixedTable, FixedWords, Pair};
 use crate::InsertError;
 
-/// Plain words.
+/// Words that are known to be plain.
 type Plain = FixedWords<true>;
 
 impl FixedTable {
-    /// Adds the pair if one of its buckets has an empty slot. Returns whether it has.
+    /// Adds the pair if one of its buckets has an empty slot. Returns whether it was added.
     #[inline]
     pub(crate) fn add_pair(&self, pair: &Pair) -> bool {
         if self.slots.is_semi_sorted() {
@@ -27,8 +29,8 @@ impl FixedTable {
         self.add::<FixedWords>(&Pair::new(key, value, first, second))
     }
 
-    /// Adds the pair unless there is one with its key. Returns `None` if it was added, and otherwise
-    /// the value that was found.
+    /// Adds the pair unless there is one with its key. Returns `None` if it was added, and
+    /// otherwise the value that was found.
     ///
     /// # Errors
     /// As `get_or_insert`.

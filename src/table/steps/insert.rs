@@ -60,7 +60,8 @@ impl<S: Space> Table<S> {
         self.insert_if_absent::<L, false>(&item, 0).map(Result::err)
     }
 
-    /// Adds a copy of an item unless there is one, with this or another value; if slots expire, which
+    /// Adds a copy of an item unless there is one, with this or another value; if slots expire,
+    /// which
     /// `AGES` tells, unless there is a visible one. Returns the generation whose stamp it got, which is `age`
     /// before the present one, or the value that was found.
     ///
