@@ -40,13 +40,12 @@
 //!    correct: `values` lists the value of every item of the pair that is in the table throughout.
 //! 2. *A key that is not found.* During the lookup, an item's value may be replaced. Then the item
 //!    has neither the old nor the new value throughout. But its key is there throughout, so apply
-//!    the argument to keys. A replacement takes no key out of a word and adds none. The removal
-//!    of a replaced copy is paid for by the insert before its first replacement, because each of
-//!    these calls happened before the next one. (By the contract, a clear either
-//!    happens after the removal, or happened before the last replacement. In the second case, it
-//!    happened before the call that pays for that replacement, and so on, back to the insert.) So
-//!    neither `contains` nor `get` misses an
-//!    item whose value is replaced.
+//!    the argument to keys. A replacement takes no key out of a word and adds none. The removal of
+//!    a replaced copy is paid for by the insert before its first replacement, because each of these
+//!    calls happened before the next one. (By the contract, a clear either happens after the
+//!    removal, or happened before the last replacement. In the second case, it happened before the
+//!    call that pays for that replacement, and so on, back to the insert.) So neither `contains`
+//!    nor `get` misses an item whose value is replaced.
 //! 3. *A value that is replaced meanwhile.* If the version was unchanged, the clearings with
 //!    numbers below e were seen, and none with a number above e. So the words hold what was in the
 //!    table before clearing number e or after it, apart from inserts that overlap the lookup.
