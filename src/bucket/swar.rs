@@ -3,8 +3,6 @@
 /// Adjacent lanes of equal width in a word, the first lane in the lowest bits. Bits below the first
 /// lane and above the last one may have any value.
 ///
-/// A value of this type should be a constant, so that the compiler folds all of its fields.
-///
 /// There are two zero-lane tests (Warren, Hacker's Delight, section 6-1). Both mark zero lanes by
 /// their highest bits:
 /// - the *short* test, `(x - 1) & !x & high` in every lane. It is nonzero if and only if there is a

@@ -18,8 +18,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
     /// Acquires no lock and writes nothing. Reads three cache lines: two buckets, whose loads
     /// overlap, and the stripe. (There are few stripes, so they tend to stay in a cache.) It
     /// retries if it found no match and another thread cleared a slot of the same stripe, or began
-    /// a generation of an expiring filter, meanwhile. (A `CuckooFilter` with a semi-sorted layout
-    /// also retries once if a part of a fingerprint matches by chance. In a filter that grows, a
+    /// a generation of an expiring filter, meanwhile. (In a filter that grows, a
     /// lookup of a bucket that was split a moment ago may go on to another one.) A call that
     /// returns `true` happens after the insert that it found.
     ///

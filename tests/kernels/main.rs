@@ -172,6 +172,7 @@ fn same_answers<K: Values>(layout: Layout, buckets: usize) {
     for kernel in kernels() {
         let filter = filter::<K>(layout, buckets, kernel);
         assert_eq!(filter.kernel(), kernel);
+        assert_eq!(filter.try_clone().expect("memory").kernel(), kernel);
         let most = match (K::GROWS, buckets) {
             (true, 2_500) => scaled(30_000, 400_000),
             (true, _) => scaled(2_000, 20_000),

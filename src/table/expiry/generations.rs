@@ -228,6 +228,7 @@ impl Generations {
     #[inline]
     #[must_use]
     pub fn validate(&self, now: u64) -> bool {
+        debug_assert!(self.sweeps, "a table whose slots expire");
         // Relaxed is enough, for the reason given in `Stripe::changes_since`.
         self.now.load(Relaxed) == now
     }

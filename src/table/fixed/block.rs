@@ -271,15 +271,18 @@ impl FixedTable {
     /// its value is.
     #[inline]
     fn compare<const VALUES: bool>(&self, keys: &[u32; BLOCK], lookups: &mut Lookups) {
+        // (Keys alone are looked up by `contains_by_kernel`, unless the kernel is the scalar one.)
         #[cfg(guira_vectors)]
         match self.kernel {
-            Kernel::Scalar => {}
-            // SAFETY: the processor has the instructions: see `set_kernel`.
-            Kernel::Avx2 => return unsafe { avx2::compare::<VALUES>(&self.slots, keys, lookups) },
-            Kernel::Avx512 => {
-                // SAFETY: as above.
-                return unsafe { avx512::compare::<VALUES>(&self.slots, keys, lookups) };
+            Kernel::Avx2 if VALUES => {
+                // SAFETY: the processor has the instructions: see `set_kernel`.
+                return unsafe { avx2::compare(&self.slots, keys, lookups) };
             }
+            Kernel::Avx512 if VALUES => {
+                // SAFETY: as above.
+                return unsafe { avx512::compare(&self.slots, keys, lookups) };
+            }
+            _ => {}
         }
         compare::<VALUES>(&self.slots, keys, lookups);
     }
@@ -301,6 +304,10 @@ impl FixedTable {
                 // Open: the first copy has expired, so that another one may be visible; or none was
                 // found, and the generation has changed.
                 if !(if found[place] { shows } else { unchanged }) {
+                    // To look for another copy is no retry.
+                    if !found[place] {
+                        self.counters.lookup_retried();
+                    }
                     found[place] = self.look_for_visible::<FixedWords>(&now.pair(place));
                 }
             }
@@ -370,12 +377,8 @@ macro_rules! compile {
             }
 
             #[target_feature(enable = $features)]
-            pub(super) fn compare<const VALUES: bool>(
-                slots: &Slots,
-                keys: &[u32; BLOCK],
-                lookups: &mut Lookups,
-            ) {
-                super::compare::<VALUES>(slots, keys, lookups);
+            pub(super) fn compare(slots: &Slots, keys: &[u32; BLOCK], lookups: &mut Lookups) {
+                super::compare::<true>(slots, keys, lookups);
             }
         }
     };

@@ -1,5 +1,6 @@
-//! Lookups of one item, by its *key*: the fingerprint without a value. The only branch of the first
-//! round is almost always taken, for hits and misses alike. What it leaves open is out of line.
+//! Lookups of one item, by its *key*: the fingerprint without a value. In plain words the only
+//! branch of the first round is almost always taken, for hits and misses alike; in semi-sorted
+//! ones, for misses. What it leaves open is out of line.
 //!
 //! | words | first round | rest |
 //! |---|---|---|
@@ -117,7 +118,8 @@ impl FixedTable {
     /// Returns a value of the pair's fingerprint, or `None` if the fingerprint is absent. The value
     /// of the pair must be zero.
     ///
-    /// As for [`contains`](Self::contains), a match is an answer, whatever the versions are.
+    /// Only in plain words. As for [`contains`](Self::contains), a match is an answer, whatever the
+    /// versions are.
     #[inline]
     #[must_use]
     pub fn get(&self, pair: Pair) -> Option<u16> {

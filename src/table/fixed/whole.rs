@@ -61,6 +61,7 @@ impl FixedTable {
         let clock = copy.with_words(|words| self.copy_into(words));
         let occupied = copy.with_words(|words| occupied(&self.slots, words));
         let mut table = Self::with_buckets(self.slots, self.payload, copy, self.stripes())?;
+        table.kernel = self.kernel;
         table.start_clock(clock);
         Some((table, occupied))
     }

@@ -127,8 +127,8 @@ unsafe impl<'a, V: Vector, const VALUES: bool> Lookup<'a, V> for Fixed<'a, V, VA
 }
 
 impl<V: Vector, const VALUES: bool> Fixed<'_, V, VALUES> {
-    /// The answers as `Answers::put` takes them, given the marks of the zero-lane test. Each value
-    /// is that of the lowest marked slot, in the first word that has marks.
+    /// The answers as `Answers::put_lanes` takes them, given the marks of the zero-lane test. Each
+    /// value is that of the lowest marked slot, in the first word that has marks.
     #[inline(always)]
     fn answers(&self, words: [V; 2], marks: [V; 2]) -> V {
         let word = marks[0].select(words[0], words[1]);

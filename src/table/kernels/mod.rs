@@ -219,7 +219,7 @@ impl FixedTable {
         let view = View::new(words, self.stripes.as_slice(), mixer, &lookup);
         let table = FixedView::new(view, &self.slots);
         let copied = are_copied(self.stripes.as_slice().len(), len);
-        // SAFETY: the builder has checked that the processor has the features of the kernel.
+        // SAFETY: the processor has the features of the kernel: see `set_kernel`.
         Some(unsafe {
             vectors.contains::<_, _, Fixed<'_, Four, VALUES>, Fixed<'_, Eight, VALUES>>(
                 &table,

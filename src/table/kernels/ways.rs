@@ -49,7 +49,7 @@ pub(super) struct Outcome<V> {
     pub(super) found: u32,
     /// The lanes of which the words leave the answer open. None of them was found.
     pub(super) open: u32,
-    /// With values, the answers as `Answers::put` takes them.
+    /// With values, the answers as `Answers::put_lanes` takes them.
     pub(super) answers: V,
 }
 

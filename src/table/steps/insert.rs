@@ -74,6 +74,7 @@ impl<S: Space> Table<S> {
         item: &S::Item,
         age: u64,
     ) -> Result<Result<u64, u16>, InsertError> {
+        debug_assert_eq!(AGES, self.clock.sweeps(), "whether slots expire");
         let sought = L::sought(&self.space, item);
         let guard = self.stripe::<L>(item).lock();
         let addition = self.add_if_absent::<L, AGES>(&guard, item, sought, age);

@@ -33,8 +33,8 @@ impl FixedTable {
     }
 
     /// Whether a lone search begins with the nearest buckets. In a cache, this takes two thirds of
-    /// the time; in memory it gains nothing. Not under loom and shuttle, where both searches reach
-    /// as far.
+    /// the time; in memory it gains nothing. Not under loom and shuttle, whose tables
+    /// are small and which must see the other search.
     fn starts_near(&self) -> bool {
         self.is_cached() && !cfg!(any(loom, shuttle))
     }
