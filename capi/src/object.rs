@@ -14,6 +14,7 @@ use guira_rs::{
 use crate::{info::Info, params::Params, pointer::In, status::Status};
 
 /// An object of C. Objects of one type may grow or not.
+#[expect(clippy::large_enum_variant, reason = "each is allocated by itself, and lives for long")]
 pub enum Object<C: Kind> {
     Fixed(Filter<C, Fixed>),
     Growing(Filter<C, Growing>),

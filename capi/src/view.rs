@@ -19,6 +19,7 @@ pub enum View {
 }
 
 /// The views of the objects of one type. C lends the bytes until the view is destroyed.
+#[expect(clippy::large_enum_variant, reason = "each is allocated by itself, and lives for long")]
 pub enum Of<C: Contents> {
     Fixed(guira_rs::View<'static, C, Fixed>),
     Growing(guira_rs::View<'static, C, Growing>),
