@@ -30,7 +30,7 @@ impl FixedTable {
         if self.slots.is_semi_sorted() {
             self.semi_sorted_contain(key, pair.buckets)
         } else {
-            self.get_key(key, pair.buckets).is_some()
+            self.contains_key(key, pair.buckets, BothWords::hold_plain)
         }
     }
 
@@ -56,6 +56,18 @@ impl FixedTable {
     #[inline(never)]
     fn contains_by(&self, mixed: u64, find: impl Fn(BothWords, &Slots, u32) -> bool) -> bool {
         let (key, buckets) = self.addressing.locate(mixed);
+        self.contains_key(key, buckets, find)
+    }
+
+    /// The first round in plain words.
+    #[expect(clippy::inline_always, reason = "one function for each form")]
+    #[inline(always)]
+    fn contains_key(
+        &self,
+        key: u32,
+        buckets: [u32; 2],
+        find: impl Fn(BothWords, &Slots, u32) -> bool,
+    ) -> bool {
         let Round { words, unchanged } = self.reader().read(key, buckets);
         let found = find(words, &self.slots, key);
         if found | unchanged {
