@@ -190,14 +190,15 @@ pub mod raw {
     #[cfg(feature = "std")]
     pub use crate::table::split::ImageLoader;
     pub use crate::{
-        bucket::{
-            Census, Code, Fingerprint, GrowingLayout, Leveled, Slots, Sought, leveled::level,
-        },
+        bucket::{Census, Code, Fingerprint, Leveled, Slots, Sought, leveled::level},
         table::{
             Addressing, Candidates, ClockState, FixedSpace, FixedTable, FixedWords, Generations,
             Kernel, MAX_BUCKETS, MergeRefusal, Merged, Mixer, Move, Pair, Payload, ShardedCounter,
             Space, SweepState, Table, TimeSource, Words, mix,
-            split::{GrowingSpace, GrowingTable, Grown, Growth, Item, Limits, Place, Side, Size},
+            split::{
+                GrowingSpace, GrowingTable, GrowingWords, Grown, Growth, Item, Limits, Place, Side,
+                Size,
+            },
         },
     };
     #[cfg(loom)]

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{rng, scaled};
-use guira::raw::{Code, GrowingLayout, Leveled, level};
+use guira::raw::{Code, Leveled, level};
 use rand::{RngExt, rngs::SmallRng};
 
 /// Number of bits of the slots of a word. The level is above them.
@@ -43,15 +43,15 @@ fn bits(number: u64, count: u32) -> Vec<bool> {
 }
 
 impl Slot {
-    fn drawn<L: GrowingLayout>(rng: &mut SmallRng, value_bits: u32) -> Self {
-        let length = rng.random_range(0..=L::MAX_TAIL - value_bits);
-        let core = rng.random_range(0..1 << (L::CORE + value_bits));
+    fn drawn(leveled: &Leveled, rng: &mut SmallRng) -> Self {
+        let length = rng.random_range(0..=leveled.max_tail);
+        let core = rng.random_range(0..1 << (leveled.core + leveled.value_bits));
         Self { core, tail: bits(rng.random(), length) }
     }
 
     /// The bits of the slot: the value, the core, the tail, a marker.
-    fn value<L: GrowingLayout>(&self, value_bits: u32) -> u64 {
-        let core = bits(self.core, L::CORE + value_bits);
+    fn value(&self, leveled: &Leveled) -> u64 {
+        let core = bits(self.core, leveled.core + leveled.value_bits);
         number(&[&core[..], &self.tail[..], &[true]].concat())
     }
 
@@ -64,28 +64,27 @@ impl Slot {
 }
 
 impl Model {
-    fn drawn<L: GrowingLayout>(rng: &mut SmallRng, value_bits: u32) -> Self {
-        let slots = rng.random_range(0..=L::SLOTS);
+    fn drawn(leveled: &Leveled, rng: &mut SmallRng) -> Self {
+        let slots = rng.random_range(0..=leveled.slots);
         Self {
             level: rng.random_range(0..=MAX_LEVEL),
-            value_bits,
-            slots: (0..slots).map(|_| Slot::drawn::<L>(rng, value_bits)).collect(),
+            value_bits: leveled.value_bits,
+            slots: (0..slots).map(|_| Slot::drawn(leveled, rng)).collect(),
         }
     }
 
-    fn word<L: GrowingLayout>(&self) -> u64 {
-        let slot = |(lane, slot): (usize, &Slot)| {
-            slot.value::<L>(self.value_bits) << (lane as u32 * L::WIDTH)
-        };
+    fn word(&self, leveled: &Leveled) -> u64 {
+        let slot =
+            |(lane, slot): (usize, &Slot)| slot.value(leveled) << (lane as u32 * leveled.width);
         let slots = self.slots.iter().enumerate().map(slot);
         slots.fold(u64::from(self.level) << SLOTS_BITS, |word, slot| word | slot)
     }
 
     /// An item that often matches a slot, or differs from one in a single bit.
-    fn item<L: GrowingLayout>(&self, rng: &mut SmallRng) -> Item {
+    fn item(&self, leveled: &Leveled, rng: &mut SmallRng) -> Item {
         let mut item = Item {
-            core: rng.random_range(0..1 << (L::CORE + self.value_bits)),
-            extension: bits(rng.random(), L::EXTENSION),
+            core: rng.random_range(0..1 << (leveled.core + leveled.value_bits)),
+            extension: bits(rng.random(), leveled.extension),
         };
         if !self.slots.is_empty() && rng.random_bool(0.9) {
             let slot = &self.slots[rng.random_range(0..self.slots.len())];
@@ -94,8 +93,8 @@ impl Model {
             item.extension[level..level + slot.tail.len()].copy_from_slice(&slot.tail);
         }
         if rng.random_bool(0.4) {
-            let bit = rng.random_range(0..L::CORE + L::MAX_TAIL);
-            let below = L::CORE + self.value_bits;
+            let bit = rng.random_range(0..leveled.core + leveled.value_bits + leveled.max_tail);
+            let below = leveled.core + leveled.value_bits;
             if bit < below {
                 item.core ^= 1 << bit;
             } else {
@@ -142,65 +141,72 @@ impl Item {
 }
 
 /// Checks matches of an item.
-fn check_matches<L: GrowingLayout>(model: &Model, item: &Item) {
-    let (word, code, value_bits) = (model.word::<L>(), item.full(), model.value_bits);
+fn check_matches(leveled: &Leveled, model: &Model, item: &Item) {
+    let (word, code) = (model.word(leveled), item.full());
     let matching = model.matching(item);
-    let highest = |lane: usize| 1_u64 << ((lane as u32 + 1) * L::WIDTH - 1);
+    let highest = |lane: usize| 1_u64 << ((lane as u32 + 1) * leveled.width - 1);
     let marks: u64 = matching.iter().map(|&lane| highest(lane)).sum();
-    assert_eq!(L::matches(word, code, value_bits), marks, "{model:?}, {item:?}");
+    assert_eq!(leveled.matches(word, code), marks, "{model:?}, {item:?}");
     let has_value = |lane: &&usize| model.slots[**lane].core == item.core;
     let with_value: u64 = matching.iter().filter(has_value).map(|&lane| highest(lane)).sum();
-    assert_eq!(L::matches_with_value(word, code, value_bits), with_value, "{model:?}, {item:?}");
+    assert_eq!(leveled.matches_with_value(word, code), with_value, "{model:?}, {item:?}");
     // The longest of them, and of equal ones any.
     let longest = matching.iter().map(|&lane| model.slots[lane].tail.len()).max();
-    let found = L::longest(word, marks);
-    assert_eq!(found.map(|found| model.slots[found.lane as usize].tail.len()), longest);
+    let found = leveled.longest(word, marks);
+    assert_eq!(
+        found.map(|found| model.slots[(found.at / leveled.width) as usize].tail.len()),
+        longest
+    );
     if let Some(found) = found {
-        assert!(matching.contains(&(found.lane as usize)));
-        assert_eq!(found.slot, model.slots[found.lane as usize].value::<L>(value_bits));
+        assert!(matching.contains(&((found.at / leveled.width) as usize)));
+        assert_eq!(found.slot, model.slots[(found.at / leveled.width) as usize].value(leveled));
     }
 }
 
 /// Checks everything that one word tells, and what it becomes.
-fn check_word<L: GrowingLayout>(model: &Model, rng: &mut SmallRng) {
-    let (word, value_bits) = (model.word::<L>(), model.value_bits);
+fn check_word(leveled: &Leveled, model: &Model, rng: &mut SmallRng) {
+    let word = model.word(leveled);
     assert_eq!(level(word), model.level);
-    assert!(L::is_valid(word, value_bits));
-    assert_eq!(L::occupied(word) as usize, model.slots.len(), "{model:?}");
-    assert_eq!(L::is_full(word), model.slots.len() == L::SLOTS as usize);
-    let values: Vec<u64> = model.slots.iter().map(|slot| slot.value::<L>(value_bits)).collect();
-    assert!(L::occupied_slots(word).eq(values.iter().copied()), "{model:?}");
-    for lane in 0..L::SLOTS {
+    assert!(leveled.is_valid(word));
+    assert_eq!(leveled.occupied(word) as usize, model.slots.len(), "{model:?}");
+    assert_eq!(leveled.is_full(word), model.slots.len() == leveled.slots as usize);
+    let values: Vec<u64> = model.slots.iter().map(|slot| slot.value(leveled)).collect();
+    assert!(leveled.occupied_slots(word).eq(values.iter().copied()), "{model:?}");
+    for lane in 0..leveled.slots {
         let value = values.get(lane as usize).copied().unwrap_or(0);
-        assert_eq!(L::slot(word, lane), value);
+        assert_eq!(leveled.slot(word, lane), value);
         if value != 0 {
-            let found = L::find(word, value).expect("it is there");
-            assert_eq!(values[found as usize], value, "{model:?}");
+            let found = leveled.find(word, value).expect("it is there");
+            assert_eq!(values[(found / leveled.width) as usize], value, "{model:?}");
         }
     }
-    let other = Slot::drawn::<L>(rng, value_bits);
+    let other = Slot::drawn(leveled, rng);
     let is_there = model.slots.contains(&other);
     assert_eq!(
-        L::find(word, other.value::<L>(value_bits)).is_some(),
+        leveled.find(word, other.value(leveled)).is_some(),
         is_there,
         "{model:?}, {other:?}"
     );
 
     let mut more = model.clone();
     more.slots.push(other.clone());
-    let fits = more.slots.len() <= L::SLOTS as usize;
-    assert_eq!(L::with(word, other.value::<L>(value_bits)), fits.then(|| more.word::<L>()));
+    let fits = more.slots.len() <= leveled.slots as usize;
+    assert_eq!(leveled.with(word, other.value(leveled)), fits.then(|| more.word(leveled)));
     for lane in 0..model.slots.len() {
         let (mut less, mut replaced) = (model.clone(), model.clone());
         less.slots.remove(lane);
-        assert_eq!(L::without(word, lane as u32), less.word::<L>(), "{model:?} without {lane}");
+        assert_eq!(
+            leveled.without(word, lane as u32 * leveled.width),
+            less.word(leveled),
+            "{model:?} without {lane}"
+        );
         replaced.slots[lane] = other.clone();
-        let new = L::replace(word, lane as u32, other.value::<L>(value_bits));
-        assert_eq!(new, replaced.word::<L>(), "{model:?}, {other:?} in lane {lane}");
+        let new = leveled.replace(word, lane as u32 * leveled.width, other.value(leveled));
+        assert_eq!(new, replaced.word(leveled), "{model:?}, {other:?} in lane {lane}");
     }
     if model.level < MAX_LEVEL {
-        let (halves, (expected, copied)) = (L::halves(word, value_bits), model.halves());
-        let expected = expected.map(|half| half.word::<L>());
+        let (halves, (expected, copied)) = (leveled.halves(word), model.halves());
+        let expected = expected.map(|half| half.word(leveled));
         assert_eq!([halves.stays, halves.child], expected, "{model:?}");
         assert_eq!(halves.copied, copied, "{model:?}");
     }
@@ -208,15 +214,15 @@ fn check_word<L: GrowingLayout>(model: &Model, rng: &mut SmallRng) {
 
 /// An item is encoded with as long a tail as fits, and decoded to what the slot and the number of
 /// the bucket tell.
-fn check_code<L: GrowingLayout>(level: u32, item: &Item, value_bits: u32) {
+fn check_code(leveled: &Leveled, level: u32, item: &Item) {
     for known in level as usize..=item.extension.len() {
-        let length = (known - level as usize).min((L::MAX_TAIL - value_bits) as usize);
+        let length = (known - level as usize).min((leveled.max_tail) as usize);
         let tail = item.extension[level as usize..][..length].to_vec();
-        let slot = L::encode(item.code(known), level, value_bits);
-        let expected = Slot { core: item.core, tail }.value::<L>(value_bits);
+        let slot = leveled.encode(item.code(known), level);
+        let expected = Slot { core: item.core, tail }.value(leveled);
         assert_eq!(slot, expected, "level {level}, {item:?}");
         let low = number(&item.extension[..level as usize]);
-        let code = L::decode(slot, level, low, value_bits);
+        let code = leveled.decode(slot, level, low);
         assert_eq!(code, item.code(level as usize + length));
         assert_eq!(code.known() as usize, level as usize + length);
     }
@@ -224,50 +230,52 @@ fn check_code<L: GrowingLayout>(level: u32, item: &Item, value_bits: u32) {
 
 /// Changes one lane of a word to any bits. It is valid if each slot has a marker, and no empty one
 /// is before an occupied one.
-fn check_validity<L: GrowingLayout>(model: &Model, rng: &mut SmallRng) {
-    let lane = rng.random_range(0..L::SLOTS);
-    let width = rng.random_range(0..=L::WIDTH);
+fn check_validity(leveled: &Leveled, model: &Model, rng: &mut SmallRng) {
+    let lane = rng.random_range(0..leveled.slots);
+    let width = rng.random_range(0..=leveled.width);
     let value = rng.random::<u64>() & ((1 << width) - 1);
-    let word = L::replace(model.word::<L>(), lane, value);
-    let lanes = (0..L::SLOTS).map(|lane| word >> (lane * L::WIDTH) & ((1 << L::WIDTH) - 1));
+    let word = leveled.replace(model.word(leveled), lane * leveled.width, value);
+    let lanes =
+        (0..leveled.slots).map(|lane| word >> (lane * leveled.width) & ((1 << leveled.width) - 1));
     let lanes: Vec<u64> = lanes.collect();
     let is_packed = !lanes.windows(2).any(|pair| pair[0] == 0 && pair[1] != 0);
-    let below = L::CORE + model.value_bits;
+    let below = leveled.core + leveled.value_bits;
     let have_markers = lanes.iter().all(|&slot| slot == 0 || slot >= 1 << below);
-    assert_eq!(L::is_valid(word, model.value_bits), is_packed && have_markers, "{word:#x}");
+    assert_eq!(leveled.is_valid(word), is_packed && have_markers, "{word:#x}");
 }
 
-fn check_drawn<L: GrowingLayout>() {
-    let mut rng = rng(u64::from(L::SLOTS));
+fn check_drawn(leveled: &Leveled) {
+    let mut rng = rng(u64::from(leveled.slots));
     for _ in 0..scaled(5_000, 50_000) {
-        let value_bits = rng.random_range(0..=L::MAX_TAIL.min(16));
+        let value_bits = rng.random_range(0..=leveled.max_tail.min(16));
         let value_bits = if rng.random() { value_bits } else { 0 };
-        let model = Model::drawn::<L>(&mut rng, value_bits);
-        check_word::<L>(&model, &mut rng);
+        let leveled = &Leveled::new(leveled.slots, leveled.core, value_bits);
+        let model = Model::drawn(leveled, &mut rng);
+        check_word(leveled, &model, &mut rng);
         for _ in 0..4 {
-            let item = model.item::<L>(&mut rng);
-            check_matches::<L>(&model, &item);
+            let item = model.item(leveled, &mut rng);
+            check_matches(leveled, &model, &item);
         }
-        check_code::<L>(model.level, &model.item::<L>(&mut rng), model.value_bits);
-        check_validity::<L>(&model, &mut rng);
+        check_code(leveled, model.level, &model.item(leveled, &mut rng));
+        check_validity(leveled, &model, &mut rng);
     }
 }
 
 #[test]
 fn drawn_words_of_every_layout() {
-    check_drawn::<Leveled<5, 6>>();
-    check_drawn::<Leveled<4, 7>>();
-    check_drawn::<Leveled<3, 8>>();
-    check_drawn::<Leveled<2, 8>>();
+    check_drawn(&Leveled::new(5, 6, 0));
+    check_drawn(&Leveled::new(4, 7, 0));
+    check_drawn(&Leveled::new(3, 8, 0));
+    check_drawn(&Leveled::new(2, 8, 0));
     // Short slots.
-    check_drawn::<Leveled<10, 2>>();
+    check_drawn(&Leveled::new(10, 2, 0));
 }
 
 /// Every slot.
-fn all_slots<L: GrowingLayout>() -> Vec<Slot> {
-    let cores = 0..1 << L::CORE;
+fn all_slots(leveled: &Leveled) -> Vec<Slot> {
+    let cores = 0..1 << leveled.core;
     let slots = cores.flat_map(|core| {
-        (0..=L::MAX_TAIL).flat_map(move |length| {
+        (0..=leveled.max_tail).flat_map(move |length| {
             (0..1 << length).map(move |tail| Slot { core, tail: bits(tail, length) })
         })
     });
@@ -278,9 +286,9 @@ fn all_slots<L: GrowingLayout>() -> Vec<Slot> {
 /// neighbours change that.
 #[test]
 fn every_slot_of_the_narrowest_layout_matches_the_right_items() {
-    type L = Leveled<5, 6>;
+    let leveled = &Leveled::new(5, 6, 0);
     let full = Slot { core: 63, tail: vec![true; 5] };
-    for (number, slot) in all_slots::<L>().into_iter().enumerate() {
+    for (number, slot) in all_slots(leveled).into_iter().enumerate() {
         let (at, lane) = (number as u32 % (MAX_LEVEL + 1), number % 5);
         let mut slots = vec![full.clone(); 5];
         slots[lane] = slot.clone();
@@ -289,8 +297,8 @@ fn every_slot_of_the_narrowest_layout_matches_the_right_items() {
             .into_iter()
             .flat_map(|core| (0..1 << 5).map(move |tail| (core, tail)))
         {
-            let extension = bits(tail << at, L::EXTENSION);
-            check_matches::<L>(&model, &Item { core, extension });
+            let extension = bits(tail << at, leveled.extension);
+            check_matches(leveled, &model, &Item { core, extension });
         }
     }
 }
@@ -298,20 +306,21 @@ fn every_slot_of_the_narrowest_layout_matches_the_right_items() {
 /// All words of two slots in a layout of short ones, with all items, and split.
 #[test]
 fn all_pairs_of_short_slots() {
-    type L = Leveled<10, 2>;
-    let all = all_slots::<L>();
-    assert_eq!((all.len(), L::WIDTH, L::MAX_TAIL), (4 * 15, 6, 3));
+    let leveled = &Leveled::new(10, 2, 0);
+    let all = all_slots(leveled);
+    assert_eq!((all.len(), leveled.width, leveled.max_tail), (4 * 15, 6, 3));
     for (number, first) in all.iter().enumerate() {
         for second in &all {
             let at = number as u32 % MAX_LEVEL;
             let slots = vec![first.clone(), second.clone()];
             let model = Model { level: at, value_bits: 0, slots };
             for item in 0..1_u64 << (2 + 3) {
-                let extension = bits(item >> 2 << at, L::EXTENSION);
-                check_matches::<L>(&model, &Item { core: item & 3, extension });
+                let extension = bits(item >> 2 << at, leveled.extension);
+                check_matches(leveled, &model, &Item { core: item & 3, extension });
             }
-            let (halves, (expected, copied)) = (L::halves(model.word::<L>(), 0), model.halves());
-            assert_eq!([halves.stays, halves.child], expected.map(|half| half.word::<L>()));
+            let (halves, (expected, copied)) =
+                (leveled.halves(model.word(leveled)), model.halves());
+            assert_eq!([halves.stays, halves.child], expected.map(|half| half.word(leveled)));
             assert_eq!(halves.copied, copied);
         }
     }

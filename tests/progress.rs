@@ -23,7 +23,7 @@ use common::{
 };
 use guira::{
     InsertError,
-    raw::{GrowingLayout, GrowingTable, Growth, Item, Leveled, Limits, Payload, Side, steps::Step},
+    raw::{GrowingTable, GrowingWords, Growth, Item, Leveled, Limits, Payload, Side, steps::Step},
 };
 use rand::{RngExt, rngs::SmallRng};
 
@@ -47,13 +47,18 @@ const INSERT: usize = 10;
 /// the table must grow.
 const SPARED: usize = 8 * STEP;
 
+/// Whether tails can run out, so that slots may belong to no item.
+fn has_ghosts(leveled: &Leveled) -> bool {
+    leveled.max_tail <= 4
+}
+
 /// Random items in the upper half of the first buckets, of which no bucket gets more than so many.
 /// (Before the table has doubled, only a part of them is used.)
-fn roomy<L: GrowingLayout>(growth: &Growth, each: u32, count: usize) -> Vec<Item> {
+fn roomy(growth: &Growth, each: u32, count: usize) -> Vec<Item> {
     let half = growth.first() as usize / 2;
     let (mut rng, mut used, mut room) = (rng(77), vec![0; 2 * half], Vec::new());
     while room.len() < count {
-        let item = growth.item::<L>(rng.random());
+        let item = growth.item(rng.random());
         let starts = item.sides.map(|side| side.start as usize);
         if starts.iter().all(|&start| start >= half && used[start] < each) {
             starts.iter().for_each(|&start| used[start] += 1);
@@ -71,7 +76,7 @@ struct Known {
 }
 
 /// A table, and a writer about to make its call, which returns whether it did what was expected.
-struct Scene<L> {
+struct Scene {
     table: Arc<GrowingTable>,
     known: Vec<Known>,
     call: Arc<dyn Fn() -> bool + Send + Sync>,
@@ -79,20 +84,22 @@ struct Scene<L> {
     grows: bool,
     /// Items whose locations have room.
     room: Vec<Item>,
-    layout: PhantomData<L>,
 }
 
-impl<L: GrowingLayout> Scene<L> {
+impl Scene {
     /// Whether tails can run out, so that slots may belong to no item.
-    const HAS_GHOSTS: bool = L::MAX_TAIL <= 4;
+    fn has_ghosts(&self) -> bool {
+        has_ghosts(self.table.leveled())
+    }
 
     /// A table without items, which splits buckets when this share of its slots, in 256ths, is
     /// occupied, and a call that does nothing.
-    fn new(first: u64, load: u32) -> Self {
+    fn new(leveled: &Leveled, first: u64, load: u32) -> Self {
         let limits = Limits { buckets: first << 15, load };
-        let table = GrowingTable::new::<L>(Payload::NONE, first, limits, STRIPES, (true, false));
+        let table =
+            GrowingTable::new(*leveled, Payload::NONE, first, limits, STRIPES, (true, false));
         let (table, call) = (Arc::new(table.expect("a small table")), Arc::new(|| true));
-        Self { table, known: vec![], call, grows: false, room: vec![], layout: PhantomData }
+        Self { table, known: vec![], call, grows: false, room: vec![] }
     }
 
     /// Records an item that is in the table throughout.
@@ -102,7 +109,7 @@ impl<L: GrowingLayout> Scene<L> {
 
     /// Inserts an item that is in the table throughout.
     fn put(&mut self, item: Item) {
-        assert_eq!(self.table.insert::<L>(item), Ok(()), "there is room");
+        assert_eq!(self.table.insert::<GrowingWords>(item), Ok(()), "there is room");
         self.know(item);
     }
 
@@ -111,14 +118,14 @@ impl<L: GrowingLayout> Scene<L> {
         self.known.push(Known { item, before: 0 });
         let table = Arc::clone(&self.table);
         self.call = Arc::new(move || match unique {
-            true => table.insert_unique::<L>(item) == Ok(true),
-            false => table.insert::<L>(item) == Ok(()),
+            true => table.insert_unique::<GrowingWords>(item) == Ok(true),
+            false => table.insert::<GrowingWords>(item) == Ok(()),
         });
         self
     }
 
     fn finds(&self, item: Item) -> bool {
-        self.table.contains::<L>(item)
+        self.table.contains(item)
     }
 
     /// Looks everything up, with either location first, in few steps and without a lock.
@@ -136,7 +143,7 @@ impl<L: GrowingLayout> Scene<L> {
     fn insert_where_there_is_room(&mut self) {
         for item in self.room.split_off(self.room.len().saturating_sub(4)) {
             // A thread that splits buckets, too, waits for no lock.
-            let insert = || self.table.insert::<L>(item);
+            let insert = || self.table.insert::<GrowingWords>(item);
             let inserted = if self.grows { insert() } else { unblocked(INSERT, insert) };
             assert_eq!(inserted, Ok(()), "there is room at {item:?}");
             self.know(item);
@@ -148,10 +155,10 @@ impl<L: GrowingLayout> Scene<L> {
     fn look_after(&self, cut_off: bool) {
         let mut excess = 0;
         for &Known { item, before } in &self.known {
-            let count = self.table.count::<L>(item);
+            let count = self.table.count::<GrowingWords>(item);
             assert_eq!(self.finds(item), count > 0, "{item:?}");
             assert!(count >= if cut_off { before } else { 1 }, "{item:?} is missing");
-            if !Self::HAS_GHOSTS {
+            if !self.has_ghosts() {
                 assert!(before == 1 || count <= 1, "{count} of {item:?}");
                 excess += count.saturating_sub(1);
             }
@@ -167,27 +174,29 @@ impl<L: GrowingLayout> Scene<L> {
             self.known.iter().copied().partition(|known| known.before > 0);
         for Known { item, .. } in inserted {
             // Only if no alias can be taken for it.
-            while !Self::HAS_GHOSTS && table.remove::<L>(item) {}
+            while !self.has_ghosts() && table.remove::<GrowingWords>(item) {}
         }
         let mut present: Vec<Item> = stay.into_iter().map(|known| known.item).collect();
         let mut rng = rng(9);
         for _ in 0..300 {
-            let item = table.growth().item::<L>(rng.random());
-            match table.insert::<L>(item) {
+            let item = table.growth().item(rng.random());
+            match table.insert::<GrowingWords>(item) {
                 Ok(()) => present.push(item),
                 // Many aliases and ghosts, in a layout of few bits.
-                Err(InsertError::TooManyCopies | InsertError::Full) => assert!(L::MAX_TAIL < 6),
+                Err(InsertError::TooManyCopies | InsertError::Full) => {
+                    assert!(table.leveled().max_tail < 6)
+                }
                 Err(error) => panic!("{error:?}"),
             }
         }
         assert!(table.buckets() > table.growth().first());
         assert!(present.iter().all(|item| self.finds(*item)), "an item is missing");
-        assert!(present.iter().all(|item| table.remove::<L>(*item)), "none to remove");
+        assert!(present.iter().all(|item| table.remove::<GrowingWords>(*item)), "none to remove");
     }
 }
 
 /// Stops a writer at each of its steps, and lets it panic at each of them.
-fn at_every_step<L: GrowingLayout>(name: &str, scene: impl Fn() -> Scene<L>) {
+fn at_every_step(name: &str, scene: impl Fn() -> Scene) {
     let undisturbed = scene();
     let all = steps(|| assert!((undisturbed.call)(), "{name}: the call did something else")).len();
     undisturbed.look_after(false);
@@ -230,9 +239,9 @@ struct Items<'a> {
 
 impl Items<'_> {
     /// An item whose sides begin in these buckets, with another core than all before.
-    fn between<L: GrowingLayout>(&mut self, starts: [Range<u32>; 2]) -> Item {
+    fn between(&mut self, starts: [Range<u32>; 2]) -> Item {
         loop {
-            let item = self.growth.item::<L>(self.rng.random());
+            let item = self.growth.item(self.rng.random());
             let [one, other] = item.sides;
             let fits = starts[0].contains(&one.start) && starts[1].contains(&other.start);
             let core = one.code.core % STRIPES as u64;
@@ -249,7 +258,7 @@ fn items(table: &GrowingTable, seed: u64) -> Items<'_> {
 }
 
 /// Whether a slot that knows four bits of a tail could belong to either item, on one of its sides.
-fn alike<L: GrowingLayout>(item: &Item, other: &Item) -> bool {
+fn alike(leveled: &Leveled, item: &Item, other: &Item) -> bool {
     const KNOWN: u64 = 0b1111;
     let all = item.sides.iter().flat_map(|side| other.sides.iter().map(move |other| (side, other)));
     let is_one = |(side, other): (&Side, &Side)| {
@@ -257,20 +266,20 @@ fn alike<L: GrowingLayout>(item: &Item, other: &Item) -> bool {
         code.core == other.core && (code.extension ^ other.extension) & KNOWN == 0
     };
     // With shorter tails there are ghosts, which the scenes allow for.
-    !Scene::<L>::HAS_GHOSTS && all.map(is_one).any(|is_one| is_one)
+    !has_ghosts(leveled) && all.map(is_one).any(|is_one| is_one)
 }
 
 /// Items that all begin in one bucket on both sides. Their buckets are full again and again, and
 /// nothing else has room for them. The call inserts the one with this number: if it finds no room,
 /// it moves others, and splits buckets ahead of their turn.
-fn crowded<L: GrowingLayout>(number: usize, unique: bool) -> Scene<L> {
-    let (mut scene, mut all) = (Scene::<L>::new(FEW, 256), Vec::new());
+fn crowded(leveled: &Leveled, number: usize, unique: bool) -> Scene {
+    let (mut scene, mut all) = (Scene::new(leveled, FEW, 256), Vec::new());
     {
         let mut source = items(&scene.table, 5);
         while all.len() <= number {
             source.cores.clear();
-            let item = source.between::<L>([0..1, 0..1]);
-            if all.iter().all(|other| !alike::<L>(&item, other)) {
+            let item = source.between([0..1, 0..1]);
+            if all.iter().all(|other| !alike(leveled, &item, other)) {
                 all.push(item);
             }
         }
@@ -278,57 +287,57 @@ fn crowded<L: GrowingLayout>(number: usize, unique: bool) -> Scene<L> {
     let target = all.pop().expect("one at least");
     for item in all {
         // A few are refused, since too many aliases or copies would be there.
-        if scene.table.insert::<L>(item) == Ok(()) {
+        if scene.table.insert::<GrowingWords>(item) == Ok(()) {
             scene.know(item);
         }
     }
-    scene.room = roomy::<L>(scene.table.growth(), 3 * L::SLOTS, 4);
+    scene.room = roomy(scene.table.growth(), 3 * leveled.slots, 4);
     scene.inserting(target, unique)
 }
 
 /// The insert of an item whose buckets are full. Others have room in other buckets.
-fn eviction<L: GrowingLayout>() -> Scene<L> {
-    let mut scene = Scene::<L>::new(MANY, 1);
+fn eviction(leveled: &Leveled) -> Scene {
+    let mut scene = Scene::new(leveled, MANY, 1);
     let (target, others) = {
         let mut source = items(&scene.table, 6);
         source.groups = GROUPS;
-        let target = source.between::<L>([8..20, 20..32]);
+        let target = source.between([8..20, 20..32]);
         let other = |slot: u32| {
             let full = target.sides[slot as usize % 2].start;
-            source.between::<L>([full..full + 1, 0..32])
+            source.between([full..full + 1, 0..32])
         };
-        (target, (0..2 * L::SLOTS).map(other).collect::<Vec<Item>>())
+        (target, (0..2 * leveled.slots).map(other).collect::<Vec<Item>>())
     };
     for item in others {
         // On its first side: its other side begins there, too, as far as the table can see.
         let there = Item { sides: [item.sides[0]; 2] };
-        assert_eq!(scene.table.insert::<L>(there), Ok(()));
+        assert_eq!(scene.table.insert::<GrowingWords>(there), Ok(()));
         scene.know(item);
     }
-    scene.room = roomy::<L>(scene.table.growth(), 3 * L::SLOTS, 3 * STEP + 8);
+    scene.room = roomy(scene.table.growth(), 3 * leveled.slots, 3 * STEP + 8);
     scene.inserting(target, false)
 }
 
 /// Inserts after which the load is above the target: groups of buckets are split in turn.
-fn overdue<L: GrowingLayout>() -> Scene<L> {
-    let mut scene = Scene::<L>::new(MANY, 1);
+fn overdue(leveled: &Leveled) -> Scene {
+    let mut scene = Scene::new(leveled, MANY, 1);
     let others: Vec<Item> = {
         let mut source = items(&scene.table, 8);
         let other = |_| {
             source.cores.clear();
-            source.between::<L>([0..32, 0..32])
+            source.between([0..32, 0..32])
         };
         (0..STEP - 4).map(other).collect()
     };
     others.into_iter().for_each(|item| scene.put(item));
     assert_eq!(scene.table.buckets(), MANY, "it has not grown");
-    scene.room = roomy::<L>(scene.table.growth(), 3 * L::SLOTS, 4 + 2 * STEP);
+    scene.room = roomy(scene.table.growth(), 3 * leveled.slots, 4 + 2 * STEP);
     // A thread that does this for the first time checks after twice as many inserts at most.
     let mine = scene.room.split_off(4);
     scene.grows = true;
     let table = Arc::clone(&scene.table);
     scene.call = Arc::new(move || {
-        let all = mine.iter().all(|item| table.insert::<L>(*item) == Ok(()));
+        let all = mine.iter().all(|item| table.insert::<GrowingWords>(*item) == Ok(()));
         all && table.buckets() > MANY
     });
     scene
@@ -336,24 +345,24 @@ fn overdue<L: GrowingLayout>() -> Scene<L> {
 
 /// The numbers of crowded items whose insert splits a bucket, or moves one in a table that has been
 /// split.
-fn telling<L: GrowingLayout>(unique: bool) -> Vec<usize> {
+fn telling(leveled: &Leveled, unique: bool) -> Vec<usize> {
     let takes_locks = |&number: &usize| {
-        let scene = crowded::<L>(number, unique);
+        let scene = crowded(leveled, number, unique);
         let mut done = false;
         let all = steps(|| done = (scene.call)());
         let locks = all.iter().filter(|step| step.is_lock()).count();
         done && locks > usize::from(unique)
     };
-    (L::SLOTS as usize..30).filter(takes_locks).collect()
+    (leveled.slots as usize..30).filter(takes_locks).collect()
 }
 
-fn crowds<L: GrowingLayout>(name: &str) {
+fn crowds(leveled: &Leveled, name: &str) {
     for unique in [false, true] {
-        let numbers = telling::<L>(unique);
+        let numbers = telling(leveled, unique);
         assert!(numbers.len() > 3, "{name}: {numbers:?}");
         for number in numbers.into_iter().step_by(2) {
             let what = format!("{name}, insert {number}, unique {unique}");
-            at_every_step(&what, || crowded::<L>(number, unique));
+            at_every_step(&what, || crowded(leveled, number, unique));
         }
     }
 }
@@ -361,34 +370,34 @@ fn crowds<L: GrowingLayout>(name: &str) {
 #[test]
 fn writers_stop_or_panic_in_crowds() {
     let _watchdog = Watchdog::new("writers_stop_or_panic_in_crowds");
-    crowds::<Leveled<5, 6>>("5 x 12");
-    crowds::<Leveled<4, 7>>("4 x 15");
-    crowds::<Leveled<2, 8>>("2 x 30");
+    crowds(&Leveled::new(5, 6, 0), "5 x 12");
+    crowds(&Leveled::new(4, 7, 0), "4 x 15");
+    crowds(&Leveled::new(2, 8, 0), "2 x 30");
 }
 
 #[test]
 fn tails_run_out_beside_writers_that_stop_or_panic() {
     let _watchdog = Watchdog::new("tails_run_out_beside_writers_that_stop_or_panic");
-    crowds::<Leveled<5, 9>>("5 x 12 with tails of 2 bits");
-    crowds::<Leveled<5, 10>>("5 x 12 with tails of 1 bit");
+    crowds(&Leveled::new(5, 9, 0), "5 x 12 with tails of 2 bits");
+    crowds(&Leveled::new(5, 10, 0), "5 x 12 with tails of 1 bit");
 }
 
 #[test]
 fn writers_stop_or_panic_in_splits_that_are_due() {
     let _watchdog = Watchdog::new("writers_stop_or_panic_in_splits_that_are_due");
-    at_every_step("4 x 15, due", overdue::<Leveled<4, 7>>);
-    at_every_step("tails of 1 bit, due", overdue::<Leveled<5, 10>>);
+    at_every_step("4 x 15, due", || overdue(&Leveled::new(4, 7, 0)));
+    at_every_step("tails of 1 bit, due", || overdue(&Leveled::new(5, 10, 0)));
 }
 
 /// The table doubles while a mover is stopped at each of its steps: between its copy and its clear
 /// the slot that it moves goes to a child, or to both.
-fn doubles_beside_a_mover<L: GrowingLayout>(name: &str, rounds: u32) {
-    let undisturbed = eviction::<L>();
+fn doubles_beside_a_mover(leveled: &Leveled, name: &str, rounds: u32) {
+    let undisturbed = eviction(leveled);
     let all = steps(|| assert!((undisturbed.call)(), "{name}"));
     assert!(all.iter().any(|step| step.is_lock()), "nothing is moved: {all:?}");
     let mut grown = 0;
     for number in 0..all.len() {
-        let mut scene = eviction::<L>();
+        let mut scene = eviction(leveled);
         let call = Arc::clone(&scene.call);
         let double = |_: &[Step]| {
             scene.look();
@@ -414,9 +423,9 @@ fn doubles_beside_a_mover<L: GrowingLayout>(name: &str, rounds: u32) {
 #[test]
 fn a_table_doubles_beside_a_mover_that_stopped() {
     let _watchdog = Watchdog::new("a_table_doubles_beside_a_mover_that_stopped");
-    doubles_beside_a_mover::<Leveled<5, 6>>("5 x 12", 1);
-    doubles_beside_a_mover::<Leveled<4, 7>>("4 x 15", 2);
-    doubles_beside_a_mover::<Leveled<3, 8>>("3 x 20", 2);
-    doubles_beside_a_mover::<Leveled<5, 9>>("5 x 12 with tails of 2 bits", 2);
-    doubles_beside_a_mover::<Leveled<5, 10>>("5 x 12 with tails of 1 bit", 2);
+    doubles_beside_a_mover(&Leveled::new(5, 6, 0), "5 x 12", 1);
+    doubles_beside_a_mover(&Leveled::new(4, 7, 0), "4 x 15", 2);
+    doubles_beside_a_mover(&Leveled::new(3, 8, 0), "3 x 20", 2);
+    doubles_beside_a_mover(&Leveled::new(5, 9, 0), "5 x 12 with tails of 2 bits", 2);
+    doubles_beside_a_mover(&Leveled::new(5, 10, 0), "5 x 12 with tails of 1 bit", 2);
 }

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use guira::raw::{
-    Code, FixedTable, FixedWords, GrowingLayout, GrowingSpace, GrowingTable, Growth, Leveled,
+    Code, FixedTable, FixedWords, GrowingSpace, GrowingTable, GrowingWords, Growth, Leveled,
     Limits, Payload, Place, Side, Size, Slots, Space, Words, level,
 };
 
@@ -58,15 +58,19 @@ fn plain(slots: Slots) -> Compute {
     })
 }
 
-fn growing<L: GrowingLayout>() -> Compute {
+fn growing(leveled: Leveled) -> Compute {
     let limits = Limits { buckets: 64, load: 200 };
-    let table =
-        GrowingTable::new::<L>(Payload::NONE, 8, limits, 2, (false, false)).expect("a small table");
-    Box::new(move |numbers, case| of_growing::<L>(&table, numbers, case))
+    let table = GrowingTable::new(leveled, Payload::NONE, 8, limits, 2, (false, false));
+    let table = table.expect("a small table");
+    Box::new(move |numbers, case| of_growing(&table, numbers, case))
 }
 
-fn of_growing<L: GrowingLayout>(space: &GrowingSpace, numbers: &Numbers, case: &Case) -> Results {
-    assert_eq!((numbers.slots, numbers.width, numbers.core), (L::SLOTS, L::WIDTH, L::CORE));
+fn of_growing(space: &GrowingSpace, numbers: &Numbers, case: &Case) -> Results {
+    let leveled = space.leveled();
+    assert_eq!(
+        (numbers.slots, numbers.width, numbers.core),
+        (leveled.slots, leveled.width, leveled.core)
+    );
     let &Case { word, fingerprint: core, location, new } = case;
     let at = <GrowingSpace as Space>::level(word);
     assert_eq!(at, level(word));
@@ -74,27 +78,27 @@ fn of_growing<L: GrowingLayout>(space: &GrowingSpace, numbers: &Numbers, case: &
     let extension = (1 << numbers.top) | known;
     let code = Code { core, extension };
     let start = (location % numbers.first) as u32;
-    let growth = Growth::new::<L>(numbers.first, Payload::NONE).expect("a small table");
+    let growth = Growth::new(numbers.first, *leveled).expect("a small table");
     let Place { bucket, .. } =
         growth.place_of_item(Side { start, code }, Size { level: at, split: 0 });
-    let slot = L::encode(code, at, 0);
-    let marks = L::matches(word, code, 0);
-    assert_eq!(L::find(word, slot).is_some(), marks != 0);
+    let slot = leveled.encode(code, at);
+    let marks = leveled.matches(word, code);
+    assert_eq!(leveled.find(word, slot).is_some(), marks != 0);
     // Items know more than slots of the last level. What else they know makes no difference.
     for beyond in 0..4 {
         let extension = ((4 | beyond) << numbers.top) | known;
-        assert_eq!(L::matches(word, Code { core, extension }, 0), marks);
+        assert_eq!(leveled.matches(word, Code { core, extension }), marks);
     }
-    let changed = |new| L::with_changed(space, word, slot as u32, new);
-    let found = L::longest(word, marks);
-    assert_eq!(found.map(|found| L::without(word, found.lane)), changed(None));
-    let halves = (at < numbers.top).then(|| L::halves(word, 0));
+    let changed = |new| GrowingWords::with_changed(space, word, slot as u32, new);
+    let found = leveled.longest(word, marks);
+    assert_eq!(found.map(|found| leveled.without(word, found.at)), changed(None));
+    let halves = (at < numbers.top).then(|| leveled.halves(word));
     assert!(halves.is_none_or(|halves| halves.copied == 0));
     [
         Some(bucket.into()),
         Some(slot),
         Some((marks != 0).into()),
-        <L as Words<_>>::with(space, word, slot as u32),
+        GrowingWords::with(space, word, slot as u32),
         changed(None),
         changed(Some(new)),
         halves.map(|halves| halves.stays),
@@ -109,13 +113,13 @@ fn functions(name: &str) -> Compute {
         "Plain6x10" => plain(Slots::plain(6, 10, 0)),
         "Plain5x12" => plain(Slots::plain(5, 12, 0)),
         "Plain4x16" => plain(Slots::plain(4, 16, 0)),
-        "Growing5x12" => growing::<Leveled<5, 6>>(),
-        "Growing4x15" => growing::<Leveled<4, 7>>(),
-        "Growing3x20" => growing::<Leveled<3, 8>>(),
-        "Growing2x30" => growing::<Leveled<2, 8>>(),
+        "Growing5x12" => growing(Leveled::new(5, 6, 0)),
+        "Growing4x15" => growing(Leveled::new(4, 7, 0)),
+        "Growing3x20" => growing(Leveled::new(3, 8, 0)),
+        "Growing2x30" => growing(Leveled::new(2, 8, 0)),
         "Plain3x2" => plain(Slots::plain(3, 2, 0)),
         "Plain2x3" => plain(Slots::plain(2, 3, 0)),
-        "Small2x30" => growing::<Leveled<2, 1>>(),
+        "Small2x30" => growing(Leveled::new(2, 1, 0)),
         _ => panic!("no layout is called {name}"),
     }
 }

@@ -6,12 +6,10 @@
 
 mod common;
 
-use std::marker::PhantomData;
-
 use common::{for_every_growing_layout, rng};
 use guira::{
     InsertError, Shrinking,
-    raw::{Code, GrowingLayout, GrowingTable, Item, Leveled, Limits, Payload, Place, Side, mix},
+    raw::{Code, GrowingTable, GrowingWords, Item, Leveled, Limits, Payload, Place, Side, mix},
 };
 use rand::RngExt;
 
@@ -23,25 +21,24 @@ const SMALL: u64 = 64;
 const LOAD: u32 = 190;
 
 /// A table with the keys that it must hold.
-struct Held<L> {
+struct Held {
     table: GrowingTable,
     keys: Vec<u64>,
-    layout: PhantomData<L>,
 }
 
-impl<L: GrowingLayout> Held<L> {
-    fn new(first: u64, buckets: u64) -> Self {
+impl Held {
+    fn new(leveled: &Leveled, first: u64, buckets: u64) -> Self {
         let limits = Limits { buckets, load: LOAD };
-        let table = GrowingTable::new::<L>(Payload::NONE, first, limits, 64, (true, false));
-        Self { table: table.expect("a small table"), keys: Vec::new(), layout: PhantomData }
+        let table = GrowingTable::new(*leveled, Payload::NONE, first, limits, 64, (true, false));
+        Self { table: table.expect("a small table"), keys: Vec::new() }
     }
 
     fn item(&self, key: u64) -> Item {
-        self.table.growth().item::<L>(mix(key, 42))
+        self.table.growth().item(mix(key, 42))
     }
 
     fn insert(&mut self, key: u64) -> Result<(), InsertError> {
-        let outcome = self.table.insert::<L>(self.item(key));
+        let outcome = self.table.insert::<GrowingWords>(self.item(key));
         self.keys.extend(outcome.is_ok().then_some(key));
         outcome
     }
@@ -50,14 +47,14 @@ impl<L: GrowingLayout> Held<L> {
         let (grown, _, words) = self.table.copy_words().expect("memory");
         let numbers = grown.numbers(words.len() as u64);
         let buckets = (0..).zip(&words).filter(|(place, _)| !numbers.contains(place));
-        buckets.map(|(_, &word)| u64::from(L::occupied(word))).sum()
+        buckets.map(|(_, &word)| u64::from(self.table.leveled().occupied(word))).sum()
     }
 
     /// Checks that no key is missed, and the number of items.
     fn check(&self) {
         let size = self.table.size();
         for &key in &self.keys {
-            assert!(self.table.contains::<L>(self.item(key)), "{key} is missing at {size:?}");
+            assert!(self.table.contains(self.item(key)), "{key} is missing at {size:?}");
         }
         let (grown, occupied) = (self.table.grown(), self.occupied());
         assert_eq!(grown.items(occupied), self.keys.len() as u64, "{grown:?}, {occupied} occupied");
@@ -69,7 +66,7 @@ impl<L: GrowingLayout> Held<L> {
         let checks = self.keys.len() / 2;
         while !self.keys.is_empty() {
             let key = self.keys.swap_remove(rng.random_range(0..self.keys.len()));
-            assert!(self.table.remove::<L>(self.item(key)), "key {key}");
+            assert!(self.table.remove::<GrowingWords>(self.item(key)), "key {key}");
             if self.keys.len() == checks {
                 self.check();
             }
@@ -83,7 +80,7 @@ impl<L: GrowingLayout> Held<L> {
 ///
 /// In tables of fewer buckets than the library makes, a search does not always reach one that has
 /// not been split in this round. Then other items follow.
-fn fill<L: GrowingLayout>(held: &mut Held<L>) -> InsertError {
+fn fill(held: &mut Held) -> InsertError {
     let (mut level, mut unlucky) = (held.table.size().level, 0);
     for key in 0.. {
         match held.insert(key) {
@@ -106,15 +103,15 @@ fn fill<L: GrowingLayout>(held: &mut Held<L>) -> InsertError {
 }
 
 /// Fills tables of a few first buckets until their sixteenth doubling is due.
-fn to_the_sixteenth_doubling<L: GrowingLayout>() {
+fn to_the_sixteenth_doubling(leveled: &Leveled) {
     for first in [1, 2, 3] {
-        let mut held = Held::<L>::new(first, first << DOUBLINGS);
+        let mut held = Held::new(leveled, first, first << DOUBLINGS);
         let error = fill(&mut held);
         let size = held.table.size();
         assert_eq!((error, size.level, size.split), (InsertError::FullyGrown, DOUBLINGS, 0));
         assert_eq!(held.table.buckets(), first << DOUBLINGS);
-        let slots = held.table.buckets() * u64::from(L::SLOTS);
-        let share = |held: &Held<L>| held.keys.len() as f64 / slots as f64;
+        let slots = held.table.buckets() * u64::from(leveled.slots);
+        let share = |held: &Held| held.keys.len() as f64 / slots as f64;
         assert!(share(&held) > 0.6, "{first}: {}", share(&held));
         held.drain();
         // Only ghosts are left. They take room, and nothing else is wrong with the table.
@@ -133,7 +130,7 @@ fn tables_of_one_to_three_first_buckets_grow_to_the_last_level() {
 #[test]
 fn the_largest_number_of_buckets_is_kept() {
     for (first, largest) in [(1, 1), (1, 5), (3, 3), (3, 100), (1_000, 1_999), (1_000, 2_001)] {
-        let mut held = Held::<Leveled<4, 7>>::new(first, largest);
+        let mut held = Held::new(&Leveled::new(4, 7, 0), first, largest);
         assert_eq!(fill(&mut held), InsertError::MaxCapacity, "{first} to {largest}");
         assert!(held.table.buckets() <= largest);
         assert!(largest < 100 || held.table.buckets() == largest, "{largest}");
@@ -141,14 +138,15 @@ fn the_largest_number_of_buckets_is_kept() {
 }
 
 /// Three slots of 20 bits. With stamps of 4 bits, tails have 7 bits at most.
-type L = Leveled<3, 8>;
+const THREE: Leveled = Leveled::new(3, 8, 4);
 /// Two slots of 30 bits.
-type Two = Leveled<2, 8>;
+const TWO: Leveled = Leveled::new(2, 8, 0);
 
 /// The item with this core, bucket at level 0, and extension.
-fn item_of<L: GrowingLayout>(table: &GrowingTable, core: u64, start: u32, bits: u64) -> Item {
-    let core = core << table.growth().payload().value_bits();
-    let side = Side { start, code: Code { core, extension: 1 << L::EXTENSION | bits } };
+fn item_of(table: &GrowingTable, core: u64, start: u32, bits: u64) -> Item {
+    let core = core << table.leveled().value_bits;
+    let side =
+        Side { start, code: Code { core, extension: 1 << table.leveled().extension | bits } };
     Item { sides: [side, table.growth().other(side)] }
 }
 
@@ -159,28 +157,28 @@ fn a_removal_after_the_refresh_of_a_false_positive_takes_nothing() {
     const WINDOW: u32 = 13;
     let limits = Limits { buckets: 512, load: 256 };
     let aged = Payload::stamps(4, WINDOW, u64::from(WINDOW));
-    let table = GrowingTable::new::<L>(aged, 16, limits, 8, (false, false));
+    let table = GrowingTable::new(THREE, aged, 16, limits, 8, (false, false));
     let table = table.expect("memory");
     // The first eight buckets are at level 1, the others at level 0.
-    assert!(table.split_one::<L>());
-    let of = |core, bits| item_of::<L>(&table, core, 0, bits);
+    assert!(table.split_one());
+    let of = |core, bits| item_of(&table, core, 0, bits);
     let core = (0..256).find(|&core| of(core, 0).sides[1].start >= 8).expect("one of many");
     // What a slot knows at level 1, and not at level 0, is the 8th bit.
     let (item, less, alias) = (of(core, 0), of(core, 1 << 7), of(core, 1 << 8));
-    let generation = table.insert_for::<L>(item, WINDOW).expect("room");
-    assert_eq!(table.advance::<L>(), generation + 1);
-    assert!(table.refresh::<L>(alias), "the slot knows 8 bits");
+    let generation = table.insert_for::<GrowingWords>(item, WINDOW).expect("room");
+    assert_eq!(table.advance::<GrowingWords>(), generation + 1);
+    assert!(table.refresh::<GrowingWords>(alias), "the slot knows 8 bits");
     // Into the emptier bucket, at level 0.
-    assert_eq!(table.insert_for::<L>(less, WINDOW - 1), Ok(generation));
-    assert!(!table.remove_of::<L>(item, generation));
-    assert!(table.is_visible::<L>(less) && table.is_visible::<L>(item));
+    assert_eq!(table.insert_for::<GrowingWords>(less, WINDOW - 1), Ok(generation));
+    assert!(!table.remove_of::<GrowingWords>(item, generation));
+    assert!(table.is_visible(less) && table.is_visible(item));
     // Once nothing that was refreshed is visible, a removal depends on the stamp alone.
     while table.clock().generation() < generation + 1 + u64::from(WINDOW) {
-        table.advance::<L>();
+        table.advance::<GrowingWords>();
     }
-    table.advance::<L>();
-    let generation = table.insert_for::<L>(less, WINDOW).expect("room");
-    assert!(table.remove_of::<L>(less, generation) && !table.is_visible::<L>(less));
+    table.advance::<GrowingWords>();
+    let generation = table.insert_for::<GrowingWords>(less, WINDOW).expect("room");
+    assert!(table.remove_of::<GrowingWords>(less, generation) && !table.is_visible(less));
 }
 
 /// A bucket that was split ahead of its turn, and whose slots fit nowhere else, stays in use when
@@ -189,10 +187,10 @@ fn a_removal_after_the_refresh_of_a_false_positive_takes_nothing() {
 fn a_child_that_cannot_be_given_up_keeps_its_memory() {
     for bucket in 1..256 {
         let limits = Limits { buckets: 1_024, load: 256 };
-        let table = GrowingTable::new::<Two>(Payload::NONE, 256, limits, 8, (false, false));
+        let table = GrowingTable::new(TWO, Payload::NONE, 256, limits, 8, (false, false));
         let mut table = table.expect("memory");
-        assert_eq!(table.split_early::<Two>(Place { bucket, level: 0 }), Ok(true));
-        let of = |core, bits| item_of::<Two>(&table, core, bucket, bits);
+        assert_eq!(table.split_early(Place { bucket, level: 0 }), Ok(true));
+        let of = |core, bits| item_of(&table, core, bucket, bits);
         // Both sides of such an item begin in the bucket.
         let Some(core) = (0..256).find(|&core| of(core, 0).sides[1].start == bucket) else {
             continue;
@@ -200,12 +198,12 @@ fn a_child_that_cannot_be_given_up_keeps_its_memory() {
         let items: Vec<Item> = (0..64).map(|bits| of(core, bits)).collect();
         let kept: Vec<Item> = items
             .into_iter()
-            .filter(|item| table.insert_unique::<Two>(*item) == Ok(true))
+            .filter(|item| table.insert_unique::<GrowingWords>(*item) == Ok(true))
             .take(3)
             .collect();
         assert_eq!(kept.len(), 3, "{bucket}");
-        assert_ne!(table.shrink::<Two>(u64::MAX), Shrinking::Unfinished);
+        assert_ne!(table.shrink(u64::MAX), Shrinking::Unfinished);
         assert_eq!(table.in_use(), 257);
-        assert!(kept.iter().all(|item| table.contains::<Two>(*item)), "{bucket}");
+        assert!(kept.iter().all(|item| table.contains(*item)), "{bucket}");
     }
 }

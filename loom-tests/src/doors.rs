@@ -16,7 +16,7 @@ use crate::{
     EVERY_WAY, Mark, Seen, check_each,
     expiry::{self, START, WINDOW},
     reversed, spawn_deep,
-    splits::{self, S},
+    splits::{self, growing},
     values,
 };
 
@@ -133,14 +133,12 @@ macro_rules! tiny {
         impl Tiny for Filter<$contents, Growing> {
             fn limited(max_copies: Option<NonZero<u8>>) -> Self {
                 let limits = Limits { buckets: 4, load: 256 };
-                let table = GrowingTable::new::<S>($payload, 2, limits, 2, (false, false));
-                let table = table.expect("memory for a few words");
-                Self::around(table, $growing, $clock, max_copies)
+                Self::around(growing($payload, 2, limits), $growing, $clock, max_copies)
             }
 
             fn key(&self) -> Hashed {
                 hash(self, |mixed| {
-                    let [first, second] = self.table().growth().item::<S>(mixed).sides;
+                    let [first, second] = self.table().growth().item(mixed).sides;
                     let leaves = first.code.extension & 1 == 1;
                     (first.start, second.start, leaves) == (0, 1, true)
                 })
@@ -151,13 +149,13 @@ macro_rules! tiny {
             }
 
             fn shift(&self, key: Hashed) {
-                let item = self.table().growth().item::<S>(self.mixed_hash(key.0));
+                let item = self.table().growth().item(self.mixed_hash(key.0));
                 let mut sides = item.with_value($value).sides.into_iter();
                 assert!(sides.any(|side| splits::relocate(self.table(), side)), "it is nowhere");
             }
 
             fn stir(&self, key: Hashed) {
-                let item = self.table().growth().item::<S>(self.mixed_hash(key.0));
+                let item = self.table().growth().item(self.mixed_hash(key.0));
                 move_split_and_back(self.table(), item.with_value($value));
             }
 

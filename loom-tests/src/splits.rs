@@ -4,7 +4,7 @@
 //! round bucket b is split into b and b + 4.
 
 use guira::raw::{
-    ClockState, Code, GrowingLayout, GrowingTable, Grown, ImageLoader, Item, Leveled, Limits,
+    ClockState, Code, GrowingTable, GrowingWords, Grown, ImageLoader, Item, Leveled, Limits,
     Payload, Place, Side, Size, SweepState,
 };
 use loom::{sync::Arc, thread::JoinHandle};
@@ -12,7 +12,23 @@ use loom::{sync::Arc, thread::JoinHandle};
 use crate::Lookup;
 
 /// The layout: a bucket is full after two inserts.
-pub type S = Leveled<2, 8>;
+pub type S = GrowingWords;
+
+/// Their constants, for slots with this payload.
+#[must_use]
+pub fn leveled(payload: Payload) -> Leveled {
+    Leveled::new(2, 8, payload.value_bits())
+}
+
+/// Returns an empty table.
+///
+/// # Panics
+/// If there is no memory.
+#[must_use]
+pub fn growing(payload: Payload, first: u64, limits: Limits) -> GrowingTable {
+    let table = GrowingTable::new(leveled(payload), payload, first, limits, 2, (false, false));
+    table.expect("memory for a few words")
+}
 
 /// Number of bits that the items of models know, more than any model has levels.
 pub const KNOWN: u32 = 6;
@@ -21,7 +37,7 @@ impl Lookup for GrowingTable {
     type Item = Item;
 
     fn finds(&self, item: Item) -> bool {
-        self.contains::<S>(item)
+        self.contains(item)
     }
 }
 
@@ -42,8 +58,7 @@ pub fn table(first: u64, max: u64) -> Arc<GrowingTable> {
 #[must_use]
 pub fn with_load(first: u64, max: u64, load: u32) -> Arc<GrowingTable> {
     let limits = Limits { buckets: max, load };
-    let table = GrowingTable::new::<S>(Payload::NONE, first, limits, 2, (false, false));
-    Arc::new(table.expect("memory for a few words"))
+    Arc::new(growing(Payload::NONE, first, limits))
 }
 
 /// Returns the table with this image, as a snapshot of it is loaded.
@@ -59,14 +74,14 @@ pub fn loaded(
 ) -> GrowingTable {
     let length = words.len() as u64;
     assert_eq!(grown.invalid(length), None, "{grown:?}");
-    let loader = ImageLoader::new::<S>(payload, grown, length, 2, (false, false));
+    let loader = ImageLoader::new((leveled(payload), payload), grown, length, 2, (false, false));
     let mut loader = loader.expect("memory for a few words");
     loader.add(0, words).expect("memory for a few words");
     assert!(loader.has_valid_places(), "{grown:?} has words that no table has: {words:x?}");
     let numbers = grown.numbers(length);
     let buckets = (0..).zip(words).filter(|(place, _)| !numbers.contains(place));
-    let occupied = buckets.map(|(_, &word)| u64::from(S::occupied(word))).sum();
-    loader.finish::<S>(occupied, clock).expect("memory for a few words")
+    let occupied = buckets.map(|(_, &word)| u64::from(leveled(payload).occupied(word))).sum();
+    loader.finish(occupied, clock).expect("memory for a few words")
 }
 
 /// A table with values.
@@ -79,8 +94,7 @@ pub type Map = GrowingTable;
 #[must_use]
 pub fn map() -> Arc<Map> {
     let limits = Limits { buckets: 4, load: 1024 };
-    let map = Map::new::<S>(Payload::values(4), 2, limits, 2, (false, false));
-    Arc::new(map.expect("memory for a few words"))
+    Arc::new(growing(Payload::values(4), 2, limits))
 }
 
 /// Returns the `nth` item of a stripe that begins in these buckets. `bits` are the first two bits
@@ -97,7 +111,7 @@ pub fn item(
     nth: usize,
 ) -> Item {
     let fits = |side: Side| side.start == starts[1] && side.code.extension & 3 == bits[1];
-    let value_bits = table.growth().payload().value_bits();
+    let value_bits = table.leveled().value_bits;
     let code = |core: u64| Code { core: core << value_bits, extension: 1 << KNOWN | bits[0] };
     (0..256)
         .filter(|core| core % 2 == stripe)
@@ -166,7 +180,7 @@ pub fn place(table: &GrowingTable, side: Side, level: u32) -> Place {
 /// Moves a slot that has this side, at this level.
 #[must_use]
 pub fn relocate_at(table: &GrowingTable, side: Side, level: u32, incoming: Option<Side>) -> bool {
-    table.relocate_slot::<S>(side, place(table, side, level), incoming)
+    table.relocate_slot(side, place(table, side, level), incoming)
 }
 
 /// Moves a slot that has this side, whether or not its bucket has been split once.
@@ -180,10 +194,10 @@ pub fn relocate(table: &GrowingTable, side: Side) -> bool {
 /// # Panics
 /// If the table may not grow further.
 pub fn split(table: &GrowingTable) {
-    if !table.split_one::<S>() {
+    if !table.split_one() {
         let Size { level, split } = table.size();
         let bucket = u32::try_from(split).expect("a handful of buckets");
-        table.split_early::<S>(Place { bucket, level }).expect("room for a bucket");
+        table.split_early(Place { bucket, level }).expect("room for a bucket");
     }
 }
 
@@ -201,7 +215,7 @@ pub fn assert_size(table: &GrowingTable, level: u32, split: u64) {
 /// If there is no memory.
 #[must_use]
 pub fn items(table: &GrowingTable) -> u64 {
-    table.try_clone::<S>().expect("memory for a few words").1
+    table.try_clone().expect("memory for a few words").1
 }
 
 /// Runs one thread of a model, which uses two tables.

@@ -3,11 +3,11 @@
 //! The items are those of [`splits`](crate::splits), and the clock is that of
 //! [`expiry`](crate::expiry).
 
-use guira::raw::{GrowingLayout, GrowingTable, Item, Limits, Payload, Place, Side};
+use guira::raw::{GrowingTable, Item, Limits, Payload, Place, Side};
 use loom::sync::Arc;
 
 pub use crate::expiry::{START, WINDOW};
-use crate::splits::{self, S, only};
+use crate::splits::{self, S, growing, only};
 
 /// A table that grows and whose slots expire.
 pub type Aging = GrowingTable;
@@ -41,8 +41,7 @@ pub fn aging_longer(max: u64) -> Arc<Aging> {
 }
 
 fn new(aged: Payload, first: u64, limits: Limits) -> Arc<Aging> {
-    let table = Aging::new::<S>(aged, first, limits, 2, (false, false));
-    Arc::new(table.expect("memory for a few words"))
+    Arc::new(growing(aged, first, limits))
 }
 
 /// The number of stamps.
@@ -102,7 +101,7 @@ pub fn relocate_at(
 /// # Panics
 /// If it has been split.
 pub fn split_first(table: &Aging) {
-    assert!(table.split_only::<S>(Place { bucket: 0, level: 0 }), "split already");
+    assert!(table.split_only(Place { bucket: 0, level: 0 }), "split already");
 }
 
 /// Counts the slots that match an item, whatever their stamps are.
@@ -120,7 +119,9 @@ pub fn assert_counts(table: &Aging) {
     let (grown, _, words) = table.copy_words().expect("memory for a few words");
     let numbers = grown.numbers(words.len() as u64);
     let buckets = (0..).zip(words).filter(|(place, _)| !numbers.contains(place));
-    let slots: Vec<u64> = buckets.flat_map(|(_, word)| S::occupied_slots(word)).collect();
+    let slots: Vec<u64> = buckets
+        .flat_map(|(_, word)| table.leveled().occupied_slots(word).collect::<Vec<u64>>())
+        .collect();
     let (now, stamps) = (table.clock().generation(), stamps(table));
     let of = |stamp: u64| slots.iter().filter(|&slot| slot % stamps == stamp).count() as u64;
     let visible: u64 =

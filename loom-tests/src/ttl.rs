@@ -4,12 +4,12 @@ use std::cell::Cell;
 
 use guira::{
     ExpiringFilter, GrowingExpiringFilter, Layout,
-    raw::{ClockState, FixedTable, GrowingTable, Limits, Payload, TimeSource},
+    raw::{ClockState, FixedTable, Limits, Payload, TimeSource},
 };
 
 use crate::{
     expiry::{SLOTS, START, WINDOW},
-    splits::S,
+    splits::growing,
 };
 
 /// Nanoseconds of a generation. The first one ends at this time.
@@ -51,7 +51,6 @@ pub fn filter() -> ExpiringFilter {
 pub fn growing_filter() -> GrowingExpiringFilter {
     let limits = Limits { buckets: 4, load: 256 };
     let aged = Payload::stamps(2, WINDOW, START);
-    let table = GrowingTable::new::<S>(aged, 2, limits, 2, (false, false));
     let layout = Layout::growing(2, 2).expect("a layout");
-    GrowingExpiringFilter::around(table.expect("memory for a few words"), layout, clock(), None)
+    GrowingExpiringFilter::around(growing(aged, 2, limits), layout, clock(), None)
 }

@@ -144,7 +144,7 @@ fn by_the_splitter(
         });
         split(&table);
         let was_done = done.is_set();
-        assert!(table.contains::<S>(item), "an item that is there throughout was missed");
+        assert!(table.contains(item), "an item that is there throughout was missed");
         seen.note(done.relative_to(was_done));
         writer.join().unwrap();
         assert_eq!(table.count::<S>(item), 1, "lost or doubled");
@@ -172,7 +172,7 @@ fn beside_a_split_that_another_thread_counts() {
         beside_two(
             0,
             [
-                |table, item| assert!(table.split_only::<S>(place(table, item.sides[0], 0))),
+                |table, item| assert!(table.split_only(place(table, item.sides[0], 0))),
                 |table, _| table.advance_size(),
             ],
         ),
@@ -185,9 +185,9 @@ fn beside_a_split_with_a_stale_hint() {
     check("split_lookup_stale", 40, EVERY_WAY, |seen| {
         let (table, item) = with_item(8, 0);
         let first = place(&table, item.sides[0], 0);
-        assert!(table.split_only::<S>(first));
+        assert!(table.split_only(first));
         look_up_beside(&table, seen, item, move |table| {
-            assert!(table.split_only::<S>(place(table, item.sides[0], 1)));
+            assert!(table.split_only(place(table, item.sides[0], 1)));
         });
         assert_size(&table, 0, 0);
         table.advance_size();
@@ -220,7 +220,7 @@ fn of_an_insert_beside_a_split() {
         let splitter = spawn(&table, split);
         let inserter = spawn(&table, move |table| {
             table.insert::<S>(item).expect("room");
-            assert!(table.contains::<S>(item), "missed after its insert");
+            assert!(table.contains(item), "missed after its insert");
         });
         splitter.join().unwrap();
         inserter.join().unwrap();
@@ -256,9 +256,9 @@ fn of_an_insert_beside_two_splits_of_one_bucket() {
         let (table, item) = with_item(4, 0);
         let other = leaving(&table, 0, 1);
         let parent = place(&table, item.sides[0], 0);
-        let early = spawn(&table, move |table| table.split_early::<S>(parent));
+        let early = spawn(&table, move |table| table.split_early(parent));
         let inserter = spawn(&table, move |table| {
-            let was_split = table.split_early::<S>(parent);
+            let was_split = table.split_early(parent);
             put(table, other.sides[0]);
             was_split
         });
@@ -277,9 +277,9 @@ fn of_an_insert_beside_a_split_in_turn_and_one_out_of_turn() {
         let (table, item) = with_item(4, 0);
         let other = leaving(&table, 0, 1);
         let parent = place(&table, item.sides[0], 0);
-        let in_turn = spawn(&table, GrowingTable::split_one::<S>);
+        let in_turn = spawn(&table, GrowingTable::split_one);
         let inserter = spawn(&table, move |table| {
-            let was_split = table.split_early::<S>(parent).expect("room for a bucket");
+            let was_split = table.split_early(parent).expect("room for a bucket");
             put(table, other.sides[0]);
             was_split
         });
@@ -304,7 +304,7 @@ fn of_an_item_that_is_known_less() {
         done.set();
         reader.join().unwrap();
         splitter.join().unwrap();
-        assert!(table.contains::<S>(other), "the slot of another item was removed");
+        assert!(table.contains(other), "the slot of another item was removed");
     });
 }
 
@@ -318,7 +318,7 @@ fn of_an_item_that_is_known_less_beside_two_splits() {
         put(&table, forgetful(other.sides[1], 0));
         let remover = spawn(&table, move |table| {
             assert!(table.remove::<S>(item), "nothing to remove");
-            assert!(table.contains::<S>(other), "the slot of another item was removed");
+            assert!(table.contains(other), "the slot of another item was removed");
         });
         let splitter = spawn(&table, |table| {
             split(table);
@@ -326,7 +326,7 @@ fn of_an_item_that_is_known_less_beside_two_splits() {
         });
         remover.join().unwrap();
         splitter.join().unwrap();
-        assert!(table.contains::<S>(other), "the slot of another item was removed");
+        assert!(table.contains(other), "the slot of another item was removed");
         seen.note("done");
     });
 }
@@ -345,12 +345,12 @@ fn of_an_item_whose_slot_runs_out_after_it_was_loaded() {
         split(&table);
         let remover = spawn(&table, move |table| {
             assert!(table.remove::<S>(item), "nothing to remove");
-            assert!(table.contains::<S>(other), "the other item was missed");
+            assert!(table.contains(other), "the other item was missed");
         });
         let splitter = spawn(&table, |table| (0..3).for_each(|_| split(table)));
         remover.join().unwrap();
         splitter.join().unwrap();
-        assert!(table.contains::<S>(other), "the other item was lost");
+        assert!(table.contains(other), "the other item was lost");
         seen.note("done");
     });
 }

@@ -8,8 +8,8 @@ use guira::{
 use guira_loom_tests::{
     EVERY_WAY, Seen, check, check_deep, check_shallow, look_up_beside, spawn,
     splits::{
-        S, differing, forgetful, item, leaving, only, put, relocate_at, reversed, split, staying,
-        table,
+        S, differing, forgetful, growing, item, leaving, only, put, relocate_at, reversed, split,
+        staying, table,
     },
 };
 use loom::sync::Arc;
@@ -31,7 +31,7 @@ fn removal_beside_a_split() {
         put(&table, neighbour.sides[0]);
         let remover = spawn(&table, move |table| {
             assert!(table.remove::<S>(item), "nothing to remove");
-            assert!(!table.contains::<S>(item), "found after its removal");
+            assert!(!table.contains(item), "found after its removal");
         });
         let splitter = spawn(&table, split);
         remover.join().unwrap();
@@ -83,7 +83,7 @@ fn removal_of_the_longest_in_one_word() {
             assert!(table.remove::<S>(item));
             split(table);
         });
-        assert!(table.contains::<S>(other), "the slot of another item was removed");
+        assert!(table.contains(other), "the slot of another item was removed");
     });
 }
 
@@ -350,7 +350,7 @@ fn copies_in_one_bucket() {
         assert!(copies == 1 || copies == 2, "{copies} copies");
         seen.note_if(copies == 1, "before", "after");
         assert_eq!(table.count::<S>(item), 2);
-        assert!(table.contains::<S>(only(item.sides[1])));
+        assert!(table.contains(only(item.sides[1])));
     });
 }
 
@@ -360,10 +360,9 @@ fn copies_in_one_bucket() {
 fn count_in_one_bucket_that_both_sides_leave() {
     check("split_one_bucket_count", 1_800, &["done"], |seen| {
         let limits = Limits { buckets: 4, load: 1024 };
-        let table = GrowingTable::new::<S>(Payload::NONE, 1, limits, 2, (false, false));
-        let table = table.expect("memory for a few words");
+        let table = growing(Payload::NONE, 1, limits);
         let filter = GrowingFilter::around(table, Layout::Growing2x30, None, None);
-        let item = |hash| filter.table().growth().item::<S>(filter.mixed_hash(hash));
+        let item = |hash| filter.table().growth().item(filter.mixed_hash(hash));
         // Both sides stay at the first split, and go to the child at the second one. Splits of the
         // first bucket hold stripe 0, and that of the item is another one.
         let fits = |&hash: &u64| {

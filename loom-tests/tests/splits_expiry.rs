@@ -25,7 +25,7 @@ fn beside_in(
         let item = leaving(&table, 1, 0);
         set_up(&table, item);
         let read = move |table: &Aging| {
-            let found = table.is_visible::<S>(reversed(item));
+            let found = table.is_visible(reversed(item));
             assert_eq!(found, is_visible, "an item is missed, or found when it has expired");
         };
         read_beside(&table, seen, read, move |table| write(table, item));
@@ -170,9 +170,9 @@ fn lookup_of_an_expired_item_beside_the_sweep_of_a_child() {
         let table = aging(4);
         let pair = ahead(&table);
         put(&table, pair.sides[0], START - 1);
-        assert_eq!(table.split_early::<S>(Place { bucket: 1, level: 0 }), Ok(true));
+        assert_eq!(table.split_early(Place { bucket: 1, level: 0 }), Ok(true));
         table.advance::<S>();
-        let read = move |table: &Aging| assert!(!table.is_visible::<S>(pair));
+        let read = move |table: &Aging| assert!(!table.is_visible(pair));
         read_beside(&table, seen, read, |table| {
             table.sweep::<S>(2);
         });

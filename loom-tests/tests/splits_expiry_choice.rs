@@ -29,7 +29,7 @@ fn refresh_beside_the_removal_of_an_alias() {
         assert!(table.remove_of::<S>(item, START), "the alias is there");
         assert!(refresher.join().unwrap(), "there was a visible copy throughout");
         table.advance::<S>();
-        assert!(table.is_visible::<S>(item), "a refreshed item expired too early");
+        assert!(table.is_visible(item), "a refreshed item expired too early");
         assert_eq!(table.clock().visible_slots(), Some(1));
         seen.note("done");
         assert_ends(&table);
@@ -49,7 +49,7 @@ fn refresh_of_the_oldest_beside_the_removal_of_an_alias() {
         assert!(table.remove_of::<S>(item, START), "the alias is there");
         assert!(refresher.join().unwrap(), "there was a visible copy throughout");
         table.advance::<S>();
-        assert!(table.is_visible::<S>(item), "a refreshed item expired too early");
+        assert!(table.is_visible(item), "a refreshed item expired too early");
         seen.note("done");
         assert_ends(&table);
     });
@@ -71,7 +71,7 @@ fn refresh_beside_a_split_and_the_removal_of_an_alias() {
         assert!(refresher.join().unwrap(), "there was a visible copy throughout");
         advancer.join().unwrap();
         seen.note_if(table.remove_of::<S>(item, START), "removed", "taken");
-        assert!(table.is_visible::<S>(item), "a refreshed item expired too early");
+        assert!(table.is_visible(item), "a refreshed item expired too early");
         assert_ends(&table);
     });
 }
@@ -91,8 +91,8 @@ fn removal_beside_an_insert_and_a_refresh() {
         seen.note_if(table.remove_of::<S>(item, START - 1), "removed", "refused");
         refresher.join().unwrap();
         splitter.join().unwrap();
-        assert!(table.is_visible::<S>(other), "the slot of another item was removed");
-        assert!(table.is_visible::<S>(item), "a refreshed item is lost");
+        assert!(table.is_visible(other), "the slot of another item was removed");
+        assert!(table.is_visible(item), "a refreshed item is lost");
         assert_ends(&table);
     });
 }
@@ -107,7 +107,7 @@ fn removal_beside_a_newer_slot_and_a_split() {
         let remover = spawn(&table, move |table| table.remove_of::<S>(item, START - 1));
         split_first(&table);
         assert!(remover.join().unwrap(), "the slot is the item's own");
-        assert!(table.is_visible::<S>(item), "an alias was removed");
+        assert!(table.is_visible(item), "an alias was removed");
         seen.note("done");
         assert_ends(&table);
     });

@@ -24,7 +24,7 @@ fn late(max: u64, set_up: fn(&Aging), sweep: fn(&Aging)) -> impl Fn(&Arc<Seen>) 
         table.advance::<S>();
         assert_eq!(table.insert_for::<S>(new, WINDOW), Ok(START + 2));
         sweeper.join().unwrap();
-        assert!(table.is_visible::<S>(new), "a visible slot was swept");
+        assert!(table.is_visible(new), "a visible slot was swept");
         seen.note("done");
         assert_ends(&table);
     }
@@ -44,7 +44,7 @@ fn advances_beside_a_split() {
 #[test]
 fn advances_beside_a_split_out_of_turn() {
     let split_early = |table: &Aging| {
-        assert_eq!(table.split_early::<S>(Place { bucket: 0, level: 0 }), Ok(true));
+        assert_eq!(table.split_early(Place { bucket: 0, level: 0 }), Ok(true));
     };
     check_shallow("split_late_early", 1_300, &["done"], ONE_STOP, late(4, |_| {}, split_early));
 }
@@ -95,7 +95,7 @@ fn advances_beside_an_insert_that_grows() {
         table.advance::<S>();
         put(&table, new.sides[0], START + 2);
         assert!(grower.join().unwrap().is_ok());
-        assert!(table.is_visible::<S>(new), "a visible slot was swept");
+        assert!(table.is_visible(new), "a visible slot was swept");
         seen.note("done");
         assert_counts(&table);
     });

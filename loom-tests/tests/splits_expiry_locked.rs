@@ -88,7 +88,7 @@ fn refresh_beside_a_split() {
         assert!(refresher.join().unwrap(), "a visible copy was there throughout");
         assert_counts(&table);
         table.advance::<S>();
-        assert!(table.is_visible::<S>(item), "a refreshed item expired too early");
+        assert!(table.is_visible(item), "a refreshed item expired too early");
         seen.note("done");
         assert_ends(&table);
     });
@@ -154,7 +154,7 @@ fn removal_beside_advances_and_an_alias() {
         table.advance::<S>();
         assert_eq!(table.insert_for::<S>(item, WINDOW), Ok(START + 3));
         seen.note_if(remover.join().unwrap(), "removed", "expired");
-        assert!(table.is_visible::<S>(item), "a removal took a later item");
+        assert!(table.is_visible(item), "a removal took a later item");
         assert_ends(&table);
     });
 }
@@ -228,7 +228,7 @@ fn insert_that_sweeps_before_it_splits() {
             put(&table, leaving(&table, 1, nth).sides[0], START - 2);
         }
         let new = staying(&table, 1, 0);
-        let reader = spawn(&table, move |table| table.is_visible::<S>(new));
+        let reader = spawn(&table, move |table| table.is_visible(new));
         table.insert_for::<S>(new, WINDOW).expect("room");
         reader.join().unwrap();
         assert_eq!(table.buckets(), 2, "grown for nothing");

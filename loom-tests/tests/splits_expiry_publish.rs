@@ -32,7 +32,7 @@ fn insert(table: &Aging, item: Item) {
 
 /// Looks up an item.
 fn look_up(table: &Aging, item: Item) -> bool {
-    table.is_visible::<S>(item)
+    table.is_visible(item)
 }
 
 /// Catches a lookup that does not happen after the insert of what it finds.

@@ -39,7 +39,7 @@ fn sweep_beside_splits_of_children() {
         put(&table, item.sides[0], START - 1);
         let splitter = spawn(&table, |table| {
             for (bucket, level) in [(0, 0), (0, 1), (1, 1)] {
-                assert!(table.split_only::<S>(Place { bucket, level }));
+                assert!(table.split_only(Place { bucket, level }));
             }
             table.advance_size();
         });
@@ -119,7 +119,7 @@ fn sweep_beside_a_move_and_an_insert() {
         table.sweep::<S>(1);
         seen.note_if(mover.join().unwrap(), "dropped", "swept");
         assert_eq!(inserter.join().unwrap(), Ok(START));
-        assert!(table.is_visible::<S>(new), "an item is lost");
+        assert!(table.is_visible(new), "an item is lost");
         assert_ends(&table);
     });
 }
@@ -137,7 +137,7 @@ fn insert_into_an_expired_slot_beside_an_insert_and_a_split() {
         assert_eq!(table.insert_unseen::<S>(other), Ok(Some(START)));
         assert_eq!(inserter.join().unwrap(), Ok(START));
         splitter.join().unwrap();
-        assert!(table.is_visible::<S>(new) && table.is_visible::<S>(other), "an item is lost");
+        assert!(table.is_visible(new) && table.is_visible(other), "an item is lost");
         seen.note("done");
         assert_ends(&table);
     });
@@ -227,7 +227,7 @@ fn split_beside_a_removal() {
 /// Refreshes the old item.
 fn refresh_old(table: &Aging, old: Item, _: Item, seen: &Seen) {
     let refreshed = seen.note_if(table.refresh::<S>(old), "refreshed", "swept");
-    assert_eq!(table.is_visible::<S>(old), refreshed, "a refreshed item is lost");
+    assert_eq!(table.is_visible(old), refreshed, "a refreshed item is lost");
 }
 
 /// Catches a refresh that takes a swept slot for refreshed.
@@ -295,7 +295,7 @@ fn sweep_of_one_copy_beside_a_move_and_a_split() {
         assert!(relocate(&table, neighbour.sides[1], START), "there is room");
         seen.note_if(mover.join().unwrap(), "moved", "stale");
         advancer.join().unwrap();
-        assert!(table.is_visible::<S>(neighbour));
+        assert!(table.is_visible(neighbour));
         assert_ends(&table);
     });
 }
@@ -311,7 +311,7 @@ fn move_beside_a_split_that_copies() {
         let mover = spawn(&table, move |table| relocate_at(table, slot, START, None));
         split_first(&table);
         seen.note_if(mover.join().unwrap(), "moved", "stale");
-        assert!(table.is_visible::<S>(item), "lost");
+        assert!(table.is_visible(item), "lost");
         assert_ends(&table);
     });
 }

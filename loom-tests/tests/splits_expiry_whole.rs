@@ -14,7 +14,7 @@ type Copy = fn(&Aging) -> Aging;
 
 /// A copy as by `Clone`.
 fn cloned(table: &Aging) -> Aging {
-    table.try_clone::<S>().expect("memory for a few words").0
+    table.try_clone().expect("memory for a few words").0
 }
 
 /// A copy as by a snapshot that is loaded again.
@@ -27,7 +27,7 @@ fn restored_with(table: &Aging, interval: u64) -> Aging {
     let (grown, clock, words) = table.copy_words().expect("memory for a few words");
     let (mut clock, sweep) = clock.expect("slots expire");
     clock.interval = interval;
-    loaded(table.growth().payload(), &grown, &words, Some((clock, &sweep)))
+    loaded(table.payload(), &grown, &words, Some((clock, &sweep)))
 }
 
 /// A table with a clock that is due every ten units. A thread of its own makes it, since the stack
@@ -50,9 +50,9 @@ fn beside_an_advance(name: &str, floor: usize, copy: Copy) {
         table.advance::<S>();
         let copy = copier.join().unwrap();
         seen.note_if(copy.clock().generation() == START, "before", "after");
-        assert!(copy.is_visible::<S>(new), "an item is not in the copy");
+        assert!(copy.is_visible(new), "an item is not in the copy");
         for _ in 0..4 {
-            assert!(!copy.is_visible::<S>(old), "an expired item is back");
+            assert!(!copy.is_visible(old), "an expired item is back");
             copy.advance::<S>();
         }
         assert_ends(&copy);
@@ -114,7 +114,7 @@ fn beside_an_insert(name: &str, floor: usize, copy: Copy) {
         let copy = copier.join().unwrap();
         assert!(inserter.join().unwrap().is_ok());
         let is_in = seen.note_if(copies(&copy, new) == 1, "with", "without");
-        assert_eq!(copy.is_visible::<S>(new), is_in, "an item is in the copy, and is not found");
+        assert_eq!(copy.is_visible(new), is_in, "an item is in the copy, and is not found");
         assert_ends(&copy);
     });
 }
@@ -210,7 +210,7 @@ fn two_advances() {
         put(&table, old.sides[0], START - 1);
         let other = spawn(&table, guira::raw::Table::advance::<S>);
         let this = table.advance::<S>();
-        assert!(!table.is_visible::<S>(old), "an item outlives its last generation");
+        assert!(!table.is_visible(old), "an item outlives its last generation");
         split(&table);
         let other = other.join().unwrap();
         assert_eq!(this.min(other), START + 1, "the first generation is nobody's");
@@ -232,7 +232,7 @@ fn clear_beside_a_split_and_an_insert() {
         let table = aging(4);
         let [ghostly, new] = [0, 1].map(|nth| leaving(&table, 1, nth));
         put(&table, forgetful(ghostly.sides[0], 0), START);
-        let clearer = spawn(&table, Aging::clear::<S>);
+        let clearer = spawn(&table, Aging::clear);
         split(&table);
         put(&table, new.sides[0], START);
         let cleared = clearer.join().unwrap();
@@ -252,7 +252,7 @@ fn clear_beside_an_advance() {
         let ghostly = leaving(&table, 1, 0);
         put(&table, forgetful(ghostly.sides[0], 0), START - 1);
         split(&table);
-        let clearer = spawn(&table, Aging::clear::<S>);
+        let clearer = spawn(&table, Aging::clear);
         table.advance::<S>();
         let _ = clearer.join().unwrap();
         assert_eq!(table.occupied().0, 0, "a slot is left");

@@ -43,7 +43,7 @@ fn size_beside_a_split_out_of_turn() {
         let table = table(2, 8);
         let splitter = spawn(&table, split);
         let early = spawn(&table, |table| {
-            assert_eq!(table.split_early::<S>(Place { bucket: 1, level: 0 }), Ok(true));
+            assert_eq!(table.split_early(Place { bucket: 1, level: 0 }), Ok(true));
         });
         splitter.join().unwrap();
         early.join().unwrap();
@@ -62,12 +62,12 @@ fn lookup_beside_a_split_out_of_turn() {
         let item = item(&table, 1, [1, 0], [1, 0], 0);
         put(&table, item.sides[0]);
         look_up_beside(&table, seen, item, |table| {
-            assert_eq!(table.split_early::<S>(Place { bucket: 1, level: 0 }), Ok(true));
+            assert_eq!(table.split_early(Place { bucket: 1, level: 0 }), Ok(true));
             assert_size(table, 0, 0);
             split(table);
             assert_size(table, 1, 0);
             // Its turn has passed.
-            assert_eq!(table.split_early::<S>(Place { bucket: 1, level: 0 }), Ok(false));
+            assert_eq!(table.split_early(Place { bucket: 1, level: 0 }), Ok(false));
         });
         assert_eq!(table.count::<S>(item), 1, "lost or doubled");
     });
@@ -113,7 +113,7 @@ fn load_after_a_removal() {
         let table = with_load(1, 4, 128);
         let items = [0, 1].map(|nth| item(&table, nth, [0; 2], [0, 1], 0));
         put(&table, items[0].sides[0]);
-        let reader = spawn(&table, move |table| table.contains::<S>(items[1]));
+        let reader = spawn(&table, move |table| table.contains(items[1]));
         assert!(table.remove::<S>(items[0]));
         table.insert::<S>(items[1]).expect("room");
         reader.join().unwrap();
@@ -130,7 +130,7 @@ fn load_of_ghosts() {
         let ghostly = item(&table, 0, [0; 2], [0, 1], 0);
         put(&table, forgetful(ghostly.sides[0], 0));
         let other = item(&table, 1, [0; 2], [0, 1], 0);
-        let reader = spawn(&table, move |table| table.contains::<S>(ghostly));
+        let reader = spawn(&table, move |table| table.contains(ghostly));
         split(&table);
         table.insert::<S>(other).expect("room");
         assert!(reader.join().unwrap());
@@ -180,8 +180,8 @@ fn two_inserts_without_room() {
             assert_eq!(inserter.join().unwrap(), Ok(()));
         }
         assert_eq!(items.map(|item| table.count::<S>(item)), [1; 2], "lost or doubled");
-        assert!(table.contains::<S>(staying(&table, 0, 0)));
-        assert!(table.contains::<S>(item(&table, 1, [0; 2], [1, 1], 0)));
+        assert!(table.contains(staying(&table, 0, 0)));
+        assert!(table.contains(item(&table, 1, [0; 2], [1, 1], 0)));
         seen.note("done");
     });
 }
@@ -221,7 +221,7 @@ fn an_insert_without_room_publishes() {
         };
         let remover = spawn(&table, move |table| {
             assert!(table.remove::<S>(all[0]));
-            let hit = table.contains::<S>(new);
+            let hit = table.contains(new);
             if hit {
                 written.assert();
             }

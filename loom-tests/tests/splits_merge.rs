@@ -29,7 +29,7 @@ fn merge(
     limit: Option<usize>,
     items: i64,
 ) -> Result<(), MergeRefusal> {
-    let Merged { change, outcome } = target.merge::<S>(source, limit);
+    let Merged { change, outcome } = target.merge(source, limit);
     assert_eq!(change, if outcome.is_ok() { items } else { 0 }, "the number of items is wrong");
     outcome
 }
@@ -157,8 +157,8 @@ fn refused_beside_a_split(name: &str, floor: usize, known: [u32; 2]) {
         let source = source(&table, &[forgetful(merged.sides[0], known[1]), other]);
         let merger = spawn(&table, move |table| merge(table, &source, Some(2), 2));
         let splitter = spawn(&table, move |table| {
-            assert_eq!(table.split_early::<S>(Place { bucket: 0, level: 0 }), Ok(true));
-            assert!(table.contains::<S>(old), "an item that is there throughout was missed");
+            assert_eq!(table.split_early(Place { bucket: 0, level: 0 }), Ok(true));
+            assert!(table.contains(old), "an item that is there throughout was missed");
         });
         assert_eq!(merger.join().unwrap(), Err(MergeRefusal::TooManyCopies));
         splitter.join().unwrap();
@@ -191,13 +191,13 @@ fn refused_merge_beside_a_clear_and_an_insert() {
         let [item, other] = [0, 1].map(|stripe| leaving(&table, stripe, 0));
         let source = source(&table, &[item.sides[0], other.sides[1], other.sides[1]]);
         let clearer = spawn(&table, move |table| {
-            let cleared = table.clear::<S>();
+            let cleared = table.clear();
             put(table, item.sides[1]);
             cleared
         });
         // Refused, unless the clear comes between the two copies. Both are threads of their own, so
         // that switching to the first of them is no preemption.
-        let merger = spawn(&table, move |table| table.merge::<S>(&source, Some(1)));
+        let merger = spawn(&table, move |table| table.merge(&source, Some(1)));
         let cleared = clearer.join().unwrap().cast_signed();
         let Merged { change, outcome } = merger.join().unwrap();
         let left = table.count::<S>(item);
@@ -225,9 +225,9 @@ fn beside_a_split() {
         }
         let source = source(&table, &[forgetful(goes.sides[0], 0)]);
         let merger = spawn(&table, move |table| {
-            let Merged { change, outcome } = table.merge::<S>(&source, None);
+            let Merged { change, outcome } = table.merge(&source, None);
             assert!(matches!(outcome, Ok(()) | Err(MergeRefusal::Unknown)), "{outcome:?}");
-            let found = both.map(|item| table.contains::<S>(item));
+            let found = both.map(|item| table.contains(item));
             assert_eq!((found, change), ([outcome.is_ok(); 2], outcome.is_ok().into()), "lost");
             change
         });
@@ -250,7 +250,7 @@ fn of_a_ghost_beside_a_copy() {
         split(&source);
         let copier = spawn(&table, items);
         let merger =
-            thread_with(&table, &source, |table, source| table.merge::<S>(source, None).outcome);
+            thread_with(&table, &source, |table, source| table.merge(source, None).outcome);
         let copied = copier.join().unwrap();
         assert!(copied <= 1, "a ghost was taken for an item");
         seen.note_if(copied == 0, "0", "1");
@@ -269,8 +269,7 @@ fn opposite() {
         let items = [0, 1].map(|stripe| leaving(&tables[0], stripe, 0));
         put(&tables[0], items[0].sides[0]);
         put(&tables[1], items[1].sides[1]);
-        let merge =
-            |table: &GrowingTable, other: &GrowingTable| table.merge::<S>(other, None).outcome;
+        let merge = |table: &GrowingTable, other: &GrowingTable| table.merge(other, None).outcome;
         let merger = thread_with(&tables[0], &tables[1], merge);
         assert_eq!(merge(&tables[1], &tables[0]), Ok(()));
         assert_eq!(merger.join().unwrap(), Ok(()));
@@ -302,9 +301,9 @@ fn a_hit_happens_after_the_insert_into_the_source() {
             })
         };
         let merger = thread_with(&tables[0], &tables[1], |source, target| {
-            target.merge::<S>(source, None).outcome
+            target.merge(source, None).outcome
         });
-        if seen.note_if(tables[1].contains::<S>(item), "hit", "miss") {
+        if seen.note_if(tables[1].contains(item), "hit", "miss") {
             written.assert();
         }
         inserter.join().unwrap();
@@ -367,7 +366,7 @@ fn load(name: &str, floor: usize, limit: Option<usize>, [first, second]: [u64; 2
         let items = [first, second].map(|stripe| item(&table, stripe, [0; 2], [0, 1], 0));
         let source = source(&table, &items.map(|item| item.sides[0]));
         let look_up = move |table: &GrowingTable| {
-            let _ = table.contains::<S>(items[0]);
+            let _ = table.contains(items[0]);
         };
         read_beside(&table, seen, look_up, |table| {
             let outcome = merge(table, &source, limit, 2);

@@ -30,7 +30,7 @@ fn of_a_source_that_is_split(name: &str, floor: usize, bits: u32) {
         let mover = spawn(&table, move |table| relocate_at(table, slot, 0, None));
         let splitter = spawn(&table, move |table| {
             split(table);
-            assert!(table.contains::<S>(item), "missed");
+            assert!(table.contains(item), "missed");
         });
         let moved = mover.join().unwrap();
         splitter.join().unwrap();
@@ -81,7 +81,7 @@ fn with_an_incoming_item(name: &str, floor: usize, bits: u32, leaves: bool) {
         let incoming = if leaves { incoming } else { differing(&table, incoming, 0) };
         let mover = spawn(&table, move |table| {
             let stored = relocate_at(table, slot, 0, Some(incoming.sides[0]));
-            assert_eq!(table.contains::<S>(incoming), stored, "the incoming item is lost");
+            assert_eq!(table.contains(incoming), stored, "the incoming item is lost");
             stored
         });
         let splitter = spawn(&table, split);
@@ -119,13 +119,13 @@ fn into_a_bucket_that_is_split() {
         put(&table, item.sides[1]);
         let mover = spawn(&table, move |table| {
             assert!(relocate_at(table, item.sides[1], 0, None), "there is room");
-            assert!(table.contains::<S>(item), "missed after its move");
+            assert!(table.contains(item), "missed after its move");
         });
         let splitter = spawn(&table, split);
         mover.join().unwrap();
         splitter.join().unwrap();
         assert_eq!(table.count::<S>(item), 1, "lost or doubled");
-        assert!(table.contains::<S>(only(item.sides[0])), "not on its other side");
+        assert!(table.contains(only(item.sides[0])), "not on its other side");
         seen.note("done");
     });
 }
@@ -151,8 +151,8 @@ fn of_a_value_that_recurs_at_another_level() {
         });
         seen.note_if(mover.join().unwrap(), "moved", "stale");
         remover.join().unwrap();
-        assert!(!table.contains::<S>(item), "a removed item is back");
-        assert!(table.contains::<S>(only(twin)), "the slot of another item was moved");
+        assert!(!table.contains(item), "a removed item is back");
+        assert!(table.contains(only(twin)), "the slot of another item was moved");
     });
 }
 

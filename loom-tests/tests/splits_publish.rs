@@ -18,7 +18,7 @@ fn hit_publishes(name: &str, floor: usize, find: fn(&GrowingTable, Item) -> bool
 /// Catches a `contains` that returns `true` but does not happen after the insert.
 #[test]
 fn by_contains() {
-    hit_publishes("split_publish_contains", 22, |table, item| table.contains::<S>(item));
+    hit_publishes("split_publish_contains", 22, |table, item| table.contains(item));
 }
 
 /// Catches an `insert_unique` that returns `false` but does not happen after the insert.
@@ -56,7 +56,7 @@ fn of_insert_unique() {
     let insert = move |table: &GrowingTable| {
         table.insert_unique::<S>(item(table)).expect("room");
     };
-    let find = move |table: &GrowingTable| table.contains::<S>(item(table));
+    let find = move |table: &GrowingTable| table.contains(item(table));
     publishes("split_publish_of_unique", 32, || table(2, 4), insert, find);
 }
 
@@ -65,7 +65,7 @@ fn of_insert_unique() {
 fn of_insert() {
     let item = |table: &GrowingTable| leaving(table, 0, 0);
     let insert = move |table: &GrowingTable| table.insert::<S>(item(table)).expect("room");
-    let find = move |table: &GrowingTable| table.contains::<S>(item(table));
+    let find = move |table: &GrowingTable| table.contains(item(table));
     publishes("split_publish_of_insert", 32, || table(2, 4), insert, find);
 }
 
@@ -84,7 +84,7 @@ fn through(name: &str, floor: usize, change: fn(&GrowingTable, Item)) {
             })
         };
         let changer = spawn(&table, move |table| change(table, item));
-        if seen.note_if(table.contains::<S>(item), "hit", "miss") {
+        if seen.note_if(table.contains(item), "hit", "miss") {
             written.assert();
         }
         inserter.join().unwrap();
@@ -123,10 +123,10 @@ fn through_a_move(name: &str, floor: usize, split_first: bool) {
         };
         let mover = spawn(&table, move |table| {
             if split_first {
-                table.split_only::<S>(place(table, item.sides[0], 0));
+                table.split_only(place(table, item.sides[0], 0));
             }
             let _ = relocate_at(table, item.sides[0], u32::from(split_first), None);
-            let hit = table.contains::<S>(only(item.sides[1]));
+            let hit = table.contains(only(item.sides[1]));
             if hit {
                 written.assert();
             }

@@ -113,7 +113,7 @@ fn beside_a_split(name: &str, floor: usize, insert: Insert) {
         let inserter = spawn(&table, move |table| insert(table, incoming));
         let splitter = spawn(&table, |table| {
             for bucket in [1, 2] {
-                table.split_early::<S>(Place { bucket, level: 1 }).expect("room for a bucket");
+                table.split_early(Place { bucket, level: 1 }).expect("room for a bucket");
             }
         });
         inserter.join().unwrap();
@@ -151,7 +151,7 @@ fn acquires(name: &str, floor: usize, insert: Insert) {
         };
         let mover = spawn(&table, move |table| {
             insert(table, incoming);
-            let hit = table.contains::<S>(only(far.sides[1]));
+            let hit = table.contains(only(far.sides[1]));
             if hit {
                 written.assert();
             }
@@ -185,7 +185,7 @@ fn publishes(name: &str, floor: usize, insert: Insert) {
     check(name, floor, &["hit", "miss"], move |seen| {
         let Path { table, incoming, far, .. } = path(true);
         let insert = move |table: &GrowingTable| insert(table, incoming);
-        publish(&table, seen, insert, |table| table.contains::<S>(only(far.sides[1])));
+        publish(&table, seen, insert, |table| table.contains(only(far.sides[1])));
     });
 }
 
@@ -206,7 +206,7 @@ fn publishes_incoming(name: &str, floor: usize, insert: Insert) {
     check(name, floor, &["hit", "miss"], move |seen| {
         let Path { table, incoming, .. } = path(true);
         let insert = move |table: &GrowingTable| insert(table, incoming);
-        publish(&table, seen, insert, |table| table.contains::<S>(incoming));
+        publish(&table, seen, insert, |table| table.contains(incoming));
     });
 }
 

@@ -49,7 +49,7 @@ fn insert_beside_two_splits() {
         put(&table, staying(&table, 0, 0).sides[0]);
         let inserter = spawn(&table, move |table| {
             table.insert::<S>(parting).expect("room");
-            assert!(table.contains::<S>(parting), "missed after its insert");
+            assert!(table.contains(parting), "missed after its insert");
         });
         let splitter = spawn(&table, |table| {
             split(table);
@@ -73,7 +73,7 @@ fn insert_beside_the_last_split() {
         }
         let new = item(&table, 0, [0; 2], [1, 1], 0);
         let inserter = spawn(&table, move |table| table.insert::<S>(new));
-        let splitter = spawn(&table, GrowingTable::split_one::<S>);
+        let splitter = spawn(&table, GrowingTable::split_one);
         assert_eq!(inserter.join().unwrap(), Ok(()), "there is room in the child");
         splitter.join().unwrap();
         assert_eq!(table.count::<S>(new), 1);
@@ -110,11 +110,11 @@ fn insert_that_waits_for_the_end_of_a_round() {
     check_shallow("split_waits_for_round", 4_000, &["done"], why, |seen| {
         let table = table(3, 12);
         let [held_up, next] = [0, 1].map(|bucket| Place { bucket, level: 0 });
-        assert_eq!(table.split_early::<S>(next), Ok(true));
+        assert_eq!(table.split_early(next), Ok(true));
         (0..2).for_each(|nth| put(&table, staying(&table, 1, nth).sides[0]));
         // It goes to bucket 7, the child of the next round.
         let new = item(&table, 0, [1; 2], [2, 2], 0);
-        let splitter = spawn(&table, move |table| table.split_early::<S>(held_up));
+        let splitter = spawn(&table, move |table| table.split_early(held_up));
         let inserter = spawn(&table, move |table| table.insert::<S>(new));
         let outcomes = (splitter.join().unwrap().is_ok(), inserter.join().unwrap());
         assert_eq!(outcomes, (true, Ok(())), "there is room after the round");

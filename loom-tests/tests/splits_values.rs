@@ -72,7 +72,7 @@ fn beside(
 
 /// Reads the value A by `get`.
 fn gets(map: &Map) {
-    assert_eq!(map.get::<S>(key(map)), Some(A), "an item that is in the table was missed");
+    assert_eq!(map.get(key(map)), Some(A), "an item that is in the table was missed");
 }
 
 /// Catches a `get` that misses an item whose location goes to a child.
@@ -104,7 +104,7 @@ fn get_beside_a_replacement_and_a_split() {
     check("split_values_get_replace", 12_800, &["old", "new"], |seen| {
         let map = map();
         store(&map, A, 0);
-        let reader = spawn(&map, |map| map.get::<S>(key(map)));
+        let reader = spawn(&map, |map| map.get(key(map)));
         let splitter = spawn(&map, split);
         assert!(replace(&map, A, B), "there was one copy throughout");
         splitter.join().unwrap();
@@ -361,7 +361,7 @@ fn undone_merge_beside_a_replacement() {
         store(&source, C, 0);
         store(&target, B, 1);
         let other = source.clone();
-        let merger = spawn(&target, move |map| map.merge::<S>(&other, Some(2)).outcome.is_err());
+        let merger = spawn(&target, move |map| map.merge(&other, Some(2)).outcome.is_err());
         assert!(replace(&target, B, 9), "it stays");
         assert!(merger.join().unwrap(), "there would be three copies");
         assert_values(&target, &[9]);
@@ -394,7 +394,7 @@ fn insert(map: &Map) {
 /// Catches a `get` that returns a value but does not happen after its insert.
 #[test]
 fn insert_happens_before_a_get() {
-    publish("split_publish_get", 32, &[], insert, |map| map.get::<S>(key(map)) == Some(B));
+    publish("split_publish_get", 32, &[], insert, |map| map.get(key(map)) == Some(B));
 }
 
 /// Catches a listing that does not happen after the inserts of the values in it.
@@ -415,7 +415,7 @@ fn insert_happens_before_a_contains_value() {
 #[test]
 fn replacement_happens_before_a_get() {
     let write = |map: &Map| assert!(replace(map, A, B));
-    publish("split_publish_replace", 130, &[A], write, |map| map.get::<S>(key(map)) == Some(B));
+    publish("split_publish_replace", 130, &[A], write, |map| map.get(key(map)) == Some(B));
 }
 
 /// Catches a replacement that succeeds but does not happen after the insert of what it replaces.

@@ -22,9 +22,9 @@ type Copy = fn(&GrowingTable) -> GrowingTable;
 
 /// A copy as by `Clone`. It has counted as many items as a copy of the copy, and a clear of that.
 fn cloned(table: &GrowingTable) -> GrowingTable {
-    let (copy, items) = table.try_clone::<S>().expect("memory for a few words");
-    let (again, same) = copy.try_clone::<S>().expect("memory for a few words");
-    assert_eq!((same, again.clear::<S>()), (items, items), "ghosts were lost");
+    let (copy, items) = table.try_clone().expect("memory for a few words");
+    let (again, same) = copy.try_clone().expect("memory for a few words");
+    assert_eq!((same, again.clear()), (items, items), "ghosts were lost");
     copy
 }
 
@@ -123,7 +123,7 @@ fn beside_a_split_ahead(name: &str, floor: usize, copy: Copy) {
                 seen.note(["0", "1"][counts[1]]);
             })
         };
-        assert_eq!(table.split_early::<S>(Place { bucket: 1, level: 0 }), Ok(true));
+        assert_eq!(table.split_early(Place { bucket: 1, level: 0 }), Ok(true));
         put(&table, new.sides[0]);
         copier.join().unwrap();
     });
@@ -180,7 +180,7 @@ fn copy_beside_another() {
 fn acquires(name: &str, floor: usize, copy: Copy) {
     let item = |table: &GrowingTable| leaving(table, 1, 0);
     let insert = move |table: &GrowingTable| put(table, item(table).sides[0]);
-    let find = move |table: &GrowingTable| copy(table).contains::<S>(item(table));
+    let find = move |table: &GrowingTable| copy(table).contains(item(table));
     publishes(name, floor, || table(2, 4), insert, find);
 }
 
@@ -210,10 +210,9 @@ fn clear_is_one_moment_to_lookups() {
         put(&table, item.sides[0]);
         let writer = spawn(&table, move |table| {
             put(table, item.sides[1]);
-            assert_eq!(table.clear::<S>(), 2);
+            assert_eq!(table.clear(), 2);
         });
-        let reader =
-            spawn(&table, move |table| [(); 2].map(|()| table.contains::<S>(reversed(item))));
+        let reader = spawn(&table, move |table| [(); 2].map(|()| table.contains(reversed(item))));
         seen.note(match reader.join().unwrap() {
             [true, true] => "hit, hit",
             [true, false] => "hit, miss",
@@ -232,7 +231,7 @@ fn clear_beside_a_split_and_an_insert() {
         let table = table(2, 4);
         let [ghostly, new] = [leaving(&table, 0, 0), leaving(&table, 1, 0)];
         put(&table, forgetful(ghostly.sides[0], 0));
-        let clearer = spawn(&table, GrowingTable::clear::<S>);
+        let clearer = spawn(&table, GrowingTable::clear);
         split(&table);
         put(&table, new.sides[0]);
         let cleared = clearer.join().unwrap();
@@ -256,7 +255,7 @@ fn clear_beside_a_move() {
         let item = leaving(&table, 0, 0);
         put(&table, item.sides[1]);
         let mover = spawn(&table, move |table| relocate(table, item.sides[1]));
-        assert_eq!(table.clear::<S>(), 1, "a move was half done");
+        assert_eq!(table.clear(), 1, "a move was half done");
         seen.note_if(mover.join().unwrap(), "moved", "not moved");
         assert_eq!(items(&table), 0, "the copy of a move survived");
     });
@@ -271,7 +270,7 @@ fn clear_beside_a_clone() {
         let [ghostly, new] = [leaving(&table, 0, 0), leaving(&table, 1, 0)];
         put(&table, forgetful(ghostly.sides[0], 0));
         split(&table);
-        let clearer = spawn(&table, GrowingTable::clear::<S>);
+        let clearer = spawn(&table, GrowingTable::clear);
         put(&table, new.sides[0]);
         let copy = cloned(&table);
         let counts = [ghostly, new].map(|item| copy.count::<S>(item) as u64);
@@ -290,7 +289,7 @@ fn clear_beside_a_copy() {
         let ghostly = leaving(&table, 0, 0);
         put(&table, forgetful(ghostly.sides[0], 0));
         split(&table);
-        let clearer = spawn(&table, GrowingTable::clear::<S>);
+        let clearer = spawn(&table, GrowingTable::clear);
         let copy = restored(&table);
         let count = copy.count::<S>(ghostly) as u64;
         assert_eq!(items(&copy), count, "the ghosts are not those of the words");
@@ -306,9 +305,9 @@ fn clear_beside_another() {
         let table = table(2, 4);
         let [old, new] = [0, 1].map(|stripe| leaving(&table, stripe, 0));
         put(&table, old.sides[0]);
-        let other = spawn(&table, GrowingTable::clear::<S>);
+        let other = spawn(&table, GrowingTable::clear);
         put(&table, new.sides[1]);
-        let cleared = table.clear::<S>();
+        let cleared = table.clear();
         assert_eq!(cleared + other.join().unwrap(), 2, "lost, or counted twice");
         assert_eq!(items(&table), 0);
         seen.note(match cleared {
@@ -323,7 +322,7 @@ fn clear_beside_another() {
 #[test]
 fn clear_happens_after_the_inserts_it_clears() {
     let insert = |table: &GrowingTable| put(table, leaving(table, 1, 0).sides[0]);
-    let clear = |table: &GrowingTable| table.clear::<S>() == 1;
+    let clear = |table: &GrowingTable| table.clear() == 1;
     publishes("split_clear_acquires", 290, || table(2, 4), insert, clear);
 }
 
@@ -334,8 +333,8 @@ fn load_after_a_clear() {
         let table = with_load(1, 4, 128);
         let [first, second] = [0, 1].map(|nth| item(&table, nth, [0; 2], [0, 1], 0));
         put(&table, first.sides[0]);
-        let reader = spawn(&table, move |table| table.contains::<S>(first));
-        assert_eq!(table.clear::<S>(), 1);
+        let reader = spawn(&table, move |table| table.contains(first));
+        assert_eq!(table.clear(), 1);
         put(&table, second.sides[0]);
         reader.join().unwrap();
         assert_eq!(table.buckets(), 1, "grown for nothing");

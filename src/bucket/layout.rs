@@ -1,6 +1,6 @@
 //! The layouts by name: what a user chooses.
 
-use super::{Slots, leveled::LEVEL_SHIFT};
+use super::{Leveled, Slots};
 
 /// How a bucket of 64 bits is divided: slots × bits of a fingerprint.
 ///
@@ -120,25 +120,6 @@ pub enum Layout {
     },
 }
 
-/// The numbers of a layout whose buckets split.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Splitting {
-    /// The slots of a bucket.
-    pub(crate) slots: u32,
-    /// The bits of a slot.
-    pub(crate) width: u32,
-    /// The most bits of a tail.
-    pub(crate) longest_tail: u32,
-}
-
-impl Splitting {
-    /// The numbers with this many slots, bits of a core, and bits of a value.
-    const fn new(slots: u32, core: u32, value_bits: u8) -> Self {
-        let width = LEVEL_SHIFT / slots;
-        Self { slots, width, longest_tail: width - 1 - core - value_bits as u32 }
-    }
-}
-
 /// Fewest bits of the longest tail beside a value. With 3, half of the occupied slots are ghosts
 /// after 10 doublings, and with 2, six of seven.
 const MIN_TAIL_BESIDE_VALUE: u32 = 3;
@@ -254,10 +235,8 @@ impl Layout {
             5 => (Self::Growing5x12, Self::GrowingValued5x12 { value_bits: bits }),
             _ => return None,
         };
-        match without.splitting() {
-            Some(Splitting { longest_tail, .. })
-                if longest_tail >= value_bits + MIN_TAIL_BESIDE_VALUE =>
-            {
+        match without.leveled() {
+            Some(Leveled { max_tail, .. }) if max_tail >= value_bits + MIN_TAIL_BESIDE_VALUE => {
                 Some(layout)
             }
             _ => None,
@@ -266,16 +245,16 @@ impl Layout {
 
     /// The numbers of a layout whose buckets split, or `None` if it is not one of filters that
     /// grow.
-    pub(crate) const fn splitting(self) -> Option<Splitting> {
+    pub(crate) const fn leveled(self) -> Option<Leveled> {
         match self {
-            Self::Growing5x12 => Some(Splitting::new(5, 6, 0)),
-            Self::Growing4x15 => Some(Splitting::new(4, 7, 0)),
-            Self::Growing3x20 => Some(Splitting::new(3, 8, 0)),
-            Self::Growing2x30 => Some(Splitting::new(2, 8, 0)),
-            Self::GrowingValued5x12 { value_bits } => Some(Splitting::new(5, 6, value_bits)),
-            Self::GrowingValued4x15 { value_bits } => Some(Splitting::new(4, 7, value_bits)),
-            Self::GrowingValued3x20 { value_bits } => Some(Splitting::new(3, 8, value_bits)),
-            Self::GrowingValued2x30 { value_bits } => Some(Splitting::new(2, 8, value_bits)),
+            Self::Growing5x12 => Some(Leveled::new(5, 6, 0)),
+            Self::Growing4x15 => Some(Leveled::new(4, 7, 0)),
+            Self::Growing3x20 => Some(Leveled::new(3, 8, 0)),
+            Self::Growing2x30 => Some(Leveled::new(2, 8, 0)),
+            Self::GrowingValued5x12 { value_bits } => Some(Leveled::new(5, 6, value_bits as u32)),
+            Self::GrowingValued4x15 { value_bits } => Some(Leveled::new(4, 7, value_bits as u32)),
+            Self::GrowingValued3x20 { value_bits } => Some(Leveled::new(3, 8, value_bits as u32)),
+            Self::GrowingValued2x30 { value_bits } => Some(Leveled::new(2, 8, value_bits as u32)),
             _ => None,
         }
     }
@@ -293,9 +272,9 @@ impl Layout {
             Self::SemiSorted5x14 => (5, 14),
             Self::SemiSorted4x17 => (4, 17),
             Self::SemiSorted3x22 => (3, 22),
-            _ => match self.splitting() {
+            _ => match self.leveled() {
                 // The marker takes one bit.
-                Some(Splitting { slots, width, .. }) => (slots, width - 1),
+                Some(Leveled { slots, width, .. }) => (slots, width - 1),
                 None => unreachable!(),
             },
         }
@@ -308,7 +287,7 @@ impl Layout {
     #[must_use]
     #[doc(hidden)]
     pub const fn slots(self) -> Slots {
-        assert!(self.splitting().is_none(), "not a layout of a fixed size");
+        assert!(self.leveled().is_none(), "not a layout of a fixed size");
         let (slots, bits) = self.slots_and_bits();
         if self.is_semi_sorted() {
             Slots::semi_sorted(slots, bits)

@@ -17,7 +17,7 @@
 //! zero, and occupied slots precede empty ones.
 //!
 //! In a table with values, the lowest bits of a slot are the value, below the core, and tails are
-//! shorter by as many bits. Functions take the number of these bits if they depend on it.
+//! shorter by as many bits.
 
 #![allow(clippy::must_use_candidate, reason = "functions whose result is all that they do")]
 
@@ -48,11 +48,11 @@ impl Code {
     }
 }
 
-/// A slot of a word, by its lane.
+/// A slot of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// The lane, `0 .. SLOTS`.
-    pub lane: u32,
+    /// The lowest bit of its lane.
+    pub at: u32,
     /// What it holds. Of two slots of a word that match the same code, the larger number knows at
     /// least as many bits.
     pub slot: u64,
@@ -68,11 +68,6 @@ pub struct Halves {
     /// The number of slots that are in both, because their tails had no bit left.
     pub copied: u32,
 }
-
-/// How a word of a growing table is divided: `SLOTS` slots of 60 / `SLOTS` bits, of which the core
-/// takes `CORE`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Leveled<const SLOTS: u32, const CORE: u32>;
 
 /// The level of a bucket, `0 ..= 15`.
 #[inline]
@@ -96,73 +91,105 @@ pub fn slots(word: u64) -> u64 {
     word & SLOTS_MASK
 }
 
-/// The functions on words of a growing table. All of them take the level from the word: what a slot
-/// means depends on it.
-pub trait GrowingLayout: 'static {
+/// How a word of a growing table is divided, as the constants that the functions on words need. All
+/// functions take the level from the word: what a slot means depends on it.
+#[derive(Clone, Copy, Debug)]
+pub struct Leveled {
+    /// The slots.
+    pub(crate) lanes: Lanes,
     /// Number of slots in a word.
-    const SLOTS: u32;
+    pub slots: u32,
     /// Number of bits of the core.
-    const CORE: u32;
+    pub core: u32,
     /// Number of bits of a slot.
-    const WIDTH: u32 = LEVEL_SHIFT / Self::SLOTS;
-    /// Largest number of bits of a tail, without a value.
-    const MAX_TAIL: u32 = Self::WIDTH - 1 - Self::CORE;
+    pub width: u32,
+    /// Number of bits of a value.
+    pub value_bits: u32,
+    /// Number of bits of a core and a value, which are below the tail.
+    below: u32,
+    /// Largest number of bits of a tail.
+    pub max_tail: u32,
     /// Number of bits of an extension that come from the low half of a product: see
     /// `table/split/address.rs`. The highest levels need them.
-    const LOW_BITS: u32 = {
-        let needed = MAX_LEVEL + Self::MAX_TAIL;
-        needed.saturating_sub(32 - Self::CORE)
-    };
+    pub low_bits: u32,
     /// Number of bits of the extension of an item.
-    const EXTENSION: u32 = 32 - Self::CORE + Self::LOW_BITS;
-    /// The slots.
-    const LANES: Lanes = Lanes::new(Self::SLOTS, Self::WIDTH, 0);
+    pub extension: u32,
     /// The bits of the first slot.
-    const FIRST: u64 = (1 << Self::WIDTH) - 1;
-    /// The bits of the core in the first slot.
-    const CORE_MASK: u64 = (1 << Self::CORE) - 1;
+    pub first: u64,
+    /// The bits of the core in the first slot of a table without values.
+    pub core_mask: u64,
+    /// The bits of all values.
+    values: u64,
+}
+
+impl Leveled {
+    /// Words with this many slots, of which the core takes this many bits, and a value this many.
+    ///
+    /// # Panics
+    /// If a slot has no bit left for a marker.
+    #[must_use]
+    pub const fn new(slots: u32, core: u32, value_bits: u32) -> Self {
+        let width = LEVEL_SHIFT / slots;
+        assert!(core + value_bits < width, "a slot has a marker");
+        let lanes = Lanes::new(slots, width, 0);
+        // With values, an item has the same extension as without.
+        let needed = MAX_LEVEL + width - 1 - core;
+        let low_bits = needed.saturating_sub(32 - core);
+        Self {
+            lanes,
+            slots,
+            core,
+            width,
+            value_bits,
+            below: core + value_bits,
+            max_tail: width - 1 - core - value_bits,
+            low_bits,
+            extension: 32 - core + low_bits,
+            first: (1 << width) - 1,
+            core_mask: (1 << core) - 1,
+            values: lanes.broadcast((1 << value_bits) - 1),
+        }
+    }
 
     /// Returns the slot of a code in a bucket of this level: a tail as long as fits. The code knows
     /// at least as many bits.
     #[inline]
-    fn encode(code: Code, level: u32, value_bits: u32) -> u64 {
+    pub fn encode(&self, code: Code, level: u32) -> u64 {
         debug_assert!(code.known() >= level, "{code:?} in a bucket of level {level}");
         let tail = code.extension >> level;
-        let longest = 1 << (Self::MAX_TAIL - value_bits);
+        let longest = 1 << self.max_tail;
         let tail = if tail > longest { tail & (longest - 1) | longest } else { tail };
-        tail << (Self::CORE + value_bits) | code.core
+        tail << self.below | code.core
     }
 
     /// Returns the code of a slot in a bucket of this level. `low` are the bits of the extension
     /// that the number of the bucket tells.
     #[inline]
-    fn decode(slot: u64, level: u32, low: u64, value_bits: u32) -> Code {
-        let below = Self::CORE + value_bits;
+    pub fn decode(&self, slot: u64, level: u32, low: u64) -> Code {
+        let below = self.below;
         debug_assert!(slot >> below != 0 && low >> level == 0);
         Code { core: slot & ((1 << below) - 1), extension: slot >> below << level | low }
     }
 
     /// Returns what the slots of a bucket of this level are compared with, in the first lane.
     #[inline]
-    fn pattern(code: Code, level: u32, value_bits: u32) -> u64 {
-        (code.extension >> level << (Self::CORE + value_bits) | code.core) & Self::FIRST
+    pub fn pattern(&self, code: Code, level: u32) -> u64 {
+        (code.extension >> level << self.below | code.core) & self.first
     }
 
     /// Marks the slots that may be those of the code, with any value, by their highest bits: those
     /// that differ from it in no bit that they know. Every mark is right.
     #[inline]
-    fn matches(word: u64, code: Code, value_bits: u32) -> u64 {
-        let lanes = Self::LANES;
-        let pattern = Self::pattern(code, level(word), value_bits).wrapping_mul(lanes.ones());
-        Self::matches_of(slots(word), pattern, lanes.broadcast((1 << value_bits) - 1))
+    pub fn matches(&self, word: u64, code: Code) -> u64 {
+        let pattern = self.pattern(code, level(word)).wrapping_mul(self.lanes.ones());
+        self.matches_of(slots(word), pattern, self.values)
     }
 
     /// As [`matches`](Self::matches), of the slots that have the value of the code.
     #[inline]
-    fn matches_with_value(word: u64, code: Code, value_bits: u32) -> u64 {
-        let lanes = Self::LANES;
-        let pattern = Self::pattern(code, level(word), value_bits).wrapping_mul(lanes.ones());
-        Self::matches_of(slots(word), pattern, 0)
+    pub fn matches_with_value(&self, word: u64, code: Code) -> u64 {
+        let pattern = self.pattern(code, level(word)).wrapping_mul(self.lanes.ones());
+        self.matches_of(slots(word), pattern, 0)
     }
 
     /// As [`matches`](Self::matches), given the slots of a word, the pattern in every lane, and the
@@ -172,8 +199,8 @@ pub trait GrowingLayout: 'static {
     /// (the highest bit of a lane can only be a marker, and counts as a difference). A slot matches
     /// if its marker is among them.
     #[inline]
-    fn matches_of(slots: u64, pattern: u64, values: u64) -> u64 {
-        let lanes = Self::LANES;
+    fn matches_of(&self, slots: u64, pattern: u64, values: u64) -> u64 {
+        let lanes = &self.lanes;
         let differences = (slots ^ pattern) & !values | lanes.highs();
         let until = differences ^ (differences - lanes.ones());
         let beyond = slots & !until;
@@ -183,87 +210,86 @@ pub trait GrowingLayout: 'static {
 
     /// Returns the slot that knows most bits, of those that are marked, which match the same code.
     #[inline]
-    fn longest(word: u64, mut marks: u64) -> Option<Found> {
+    pub fn longest(&self, word: u64, mut marks: u64) -> Option<Found> {
         let mut longest: Option<Found> = None;
         while marks != 0 {
-            let lane = marks.trailing_zeros() / Self::WIDTH;
-            let slot = Self::slot(word, lane);
+            let at = self.lanes.lowest(marks);
+            let slot = word >> at & self.first;
             if longest.is_none_or(|found| found.slot < slot) {
-                longest = Some(Found { lane, slot });
+                longest = Some(Found { at, slot });
             }
             marks &= marks - 1;
         }
         longest
     }
 
-    /// Returns the lane that holds exactly this slot, if there is one.
+    /// Returns the lowest bit of a lane that holds exactly this slot, if there is one.
     #[inline]
-    fn find(word: u64, slot: u64) -> Option<u32> {
-        let pattern = slot.wrapping_mul(Self::LANES.ones());
-        let marks = Self::LANES.zeros(slots(word) ^ pattern);
-        (marks != 0).then(|| marks.trailing_zeros() / Self::WIDTH)
+    pub fn find(&self, word: u64, slot: u64) -> Option<u32> {
+        let pattern = slot.wrapping_mul(self.lanes.ones());
+        let marks = self.lanes.zeros(slots(word) ^ pattern);
+        (marks != 0).then(|| self.lanes.lowest(marks))
     }
 
     /// Returns the slot in a lane, or zero if it is empty.
     #[inline]
-    fn slot(word: u64, lane: u32) -> u64 {
-        word >> (lane * Self::WIDTH) & Self::FIRST
+    pub fn slot(&self, word: u64, lane: u32) -> u64 {
+        word >> (lane * self.width) & self.first
     }
 
     /// Returns the occupied slots.
     #[inline]
-    fn occupied_slots(word: u64) -> impl Iterator<Item = u64> {
-        (0..Self::SLOTS).map(move |lane| Self::slot(word, lane)).take_while(|&slot| slot != 0)
+    pub fn occupied_slots(&self, word: u64) -> impl Iterator<Item = u64> {
+        (0..self.slots).map(move |lane| self.slot(word, lane)).take_while(|&slot| slot != 0)
     }
 
     /// Counts the occupied slots.
     #[inline]
-    fn occupied(word: u64) -> u32 {
-        (u64::BITS - slots(word).leading_zeros()).div_ceil(Self::WIDTH)
+    pub fn occupied(&self, word: u64) -> u32 {
+        self.lanes.nonzeros(slots(word)).count_ones()
     }
 
     /// Returns whether every slot is occupied.
     #[inline]
-    fn is_full(word: u64) -> bool {
-        slots(word) >> Self::LANES.highest() != 0
+    pub fn is_full(&self, word: u64) -> bool {
+        slots(word) >> self.lanes.highest() != 0
     }
 
     /// Returns the word with one more slot, or `None` if it is full.
     #[inline]
-    fn with(word: u64, slot: u64) -> Option<u64> {
-        debug_assert!(slot >> Self::CORE != 0 && slot <= Self::FIRST);
-        let empty = Self::LANES.zeros_short(slots(word));
-        (empty != 0).then(|| word | slot << Self::LANES.lowest(empty))
+    pub fn with(&self, word: u64, slot: u64) -> Option<u64> {
+        debug_assert!(slot >> self.core != 0 && slot <= self.first);
+        let empty = self.lanes.zeros_short(slots(word));
+        (empty != 0).then(|| word | slot << self.lanes.lowest(empty))
     }
 
-    /// Returns the word without the slot in this lane.
+    /// Returns the word without the slot whose lane has this lowest bit.
     #[inline]
-    fn without(word: u64, lane: u32) -> u64 {
-        let below = (1 << (lane * Self::WIDTH)) - 1;
+    pub fn without(&self, word: u64, at: u32) -> u64 {
+        let below = (1 << at) - 1;
         let slots = slots(word);
-        word & !SLOTS_MASK | slots & below | slots >> Self::WIDTH & !below
+        word & !SLOTS_MASK | slots & below | slots >> self.width & !below
     }
 
     /// Returns the word without the slots that are marked by their highest bits.
     #[inline]
-    fn without_all(word: u64, marks: u64) -> u64 {
-        word & !SLOTS_MASK | Self::LANES.without(slots(word), marks)
+    pub fn without_all(&self, word: u64, marks: u64) -> u64 {
+        word & !SLOTS_MASK | self.lanes.without(slots(word), marks)
     }
 
-    /// Returns the word with another slot in this lane.
+    /// Returns the word with another slot in the lane that has this lowest bit.
     #[inline]
-    fn replace(word: u64, lane: u32, slot: u64) -> u64 {
-        let at = lane * Self::WIDTH;
-        word & !(Self::FIRST << at) | slot << at
+    pub fn replace(&self, word: u64, at: u32, slot: u64) -> u64 {
+        word & !(self.first << at) | slot << at
     }
 
     /// Splits a word: each slot goes where the next bit of its extension says.
     #[inline]
-    fn halves(word: u64, value_bits: u32) -> Halves {
-        let (empty, below) = (empty(level(word) + 1), Self::CORE + value_bits);
+    pub fn halves(&self, word: u64) -> Halves {
+        let (empty, below) = (empty(level(word) + 1), self.below);
         let mut halves = Halves { stays: empty, child: empty, copied: 0 };
         let (mut at, mut child_at) = (0, 0);
-        for slot in Self::occupied_slots(word) {
+        for slot in self.occupied_slots(word) {
             let (core, tail) = (slot & ((1 << below) - 1), slot >> below);
             let unknown = u64::from(tail == 1);
             // The slot itself if its tail has no bit left, and otherwise one with a shorter tail.
@@ -273,22 +299,17 @@ pub trait GrowingLayout: 'static {
             halves.stays |= (next & stays.wrapping_neg()) << at;
             halves.child |= (next & goes.wrapping_neg()) << child_at;
             halves.copied += unknown as u32;
-            at += Self::WIDTH * stays as u32;
-            child_at += Self::WIDTH * goes as u32;
+            at += self.width * stays as u32;
+            child_at += self.width * goes as u32;
         }
         halves
     }
 
     /// Returns whether these functions could have made the word.
-    fn is_valid(word: u64, value_bits: u32) -> bool {
-        let slots = (0..Self::SLOTS).map(|lane| Self::slot(word, lane));
+    pub fn is_valid(&self, word: u64) -> bool {
+        let slots = (0..self.slots).map(|lane| self.slot(word, lane));
         // Occupied slots come first.
         let packed = slots.clone().skip_while(|&slot| slot != 0).all(|slot| slot == 0);
-        packed && slots.clone().all(|slot| slot == 0 || slot >> (Self::CORE + value_bits) != 0)
+        packed && slots.clone().all(|slot| slot == 0 || slot >> self.below != 0)
     }
-}
-
-impl<const SLOTS: u32, const CORE: u32> GrowingLayout for Leveled<SLOTS, CORE> {
-    const SLOTS: u32 = SLOTS;
-    const CORE: u32 = CORE;
 }

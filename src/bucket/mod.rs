@@ -6,7 +6,6 @@
 
 mod both;
 mod census;
-mod dispatch;
 mod layout;
 pub(crate) mod leveled;
 pub(crate) mod nibbles;
@@ -16,10 +15,9 @@ mod slots;
 mod swar;
 
 pub(crate) use both::{BothWords, Twice};
-pub(crate) use dispatch::with_growing_layout;
 pub use layout::Layout;
 pub(crate) use layout::MAX_VALUE_BITS;
-pub use leveled::{Code, GrowingLayout, Leveled};
+pub use leveled::{Code, Leveled};
 pub use slots::{Slots, Sought};
 pub use swar::Lanes;
 

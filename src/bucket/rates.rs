@@ -37,7 +37,7 @@ impl Layout {
     #[must_use]
     pub fn false_positive_rate_at(self, load_factor: f64) -> f64 {
         // Numbers that would mark an empty slot.
-        let empty = match self.splitting() {
+        let empty = match self.leveled() {
             Some(_) => 0.0,
             None if self.is_semi_sorted() => 16.0,
             None => 1.0,

@@ -124,7 +124,7 @@ impl Error for BuildError {}
 
 /// Why a layout is not one of this set.
 fn unsuited(layout: Layout) -> &'static str {
-    match (layout.valued(), layout.splitting()) {
+    match (layout.valued(), layout.leveled()) {
         (Some(_), _) => "has values, and the items of this filter have none",
         (None, Some(_)) => "is for sets that grow only",
         (None, None) => "is not for sets that grow",

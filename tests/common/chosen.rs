@@ -3,10 +3,7 @@
 
 use std::collections::HashSet;
 
-use guira::{
-    Layout,
-    raw::{GrowingLayout, Leveled, Mixer},
-};
+use guira::{Layout, raw::Mixer};
 use rand::{Rng, RngExt};
 
 /// The seed with which a filter of this seed mixes hashes: see `docs::snapshots`.
@@ -57,10 +54,9 @@ pub fn known_bits(layout: Layout) -> u32 {
 
 fn core_bits(layout: Layout) -> u32 {
     match layout.slots_per_bucket() {
-        5 => Leveled::<5, 6>::CORE,
-        4 => Leveled::<4, 7>::CORE,
-        3 => Leveled::<3, 8>::CORE,
-        _ => Leveled::<2, 8>::CORE,
+        5 => 6,
+        4 => 7,
+        _ => 8,
     }
 }
 

@@ -256,13 +256,13 @@ impl Drop for Watchdog {
     }
 }
 
-/// Calls a generic function once for each layout of sets that grow, `$L` being its type.
+/// Calls a function with the words of each layout of sets that grow.
 macro_rules! for_every_growing_layout {
     ($function:ident($($argument:expr),*)) => {
-        $function::<guira::raw::Leveled<5, 6>>($($argument),*);
-        $function::<guira::raw::Leveled<4, 7>>($($argument),*);
-        $function::<guira::raw::Leveled<3, 8>>($($argument),*);
-        $function::<guira::raw::Leveled<2, 8>>($($argument),*);
+        $function(&guira::raw::Leveled::new(5, 6, 0) $(, $argument)*);
+        $function(&guira::raw::Leveled::new(4, 7, 0) $(, $argument)*);
+        $function(&guira::raw::Leveled::new(3, 8, 0) $(, $argument)*);
+        $function(&guira::raw::Leveled::new(2, 8, 0) $(, $argument)*);
     };
 }
 pub(crate) use for_every_growing_layout;

@@ -16,7 +16,7 @@ use std::{
 
 use guira::{
     Layout,
-    raw::{Addressing, Code, Fingerprint, GrowingLayout, Growth, Leveled, Mixer, Payload},
+    raw::{Addressing, Code, Fingerprint, Growth, Leveled, Mixer},
 };
 use shapes::{GOLDEN, SHAPES, Shape, finalize};
 use table::Table;
@@ -68,27 +68,27 @@ fn fixed(layout: Layout, buckets: u64, lookups: u64) -> Formulas {
 }
 
 /// The library's formulas for tables that grow, after this many doublings.
-fn growing<L: GrowingLayout>(first: u64, level: u32, lookups: u64) -> Formulas {
-    let growth = || Growth::new::<L>(first, Payload::NONE).expect("a small table");
+fn growing(leveled: Leveled, first: u64, level: u32, lookups: u64) -> Formulas {
+    let growth = || Growth::new(first, leveled).expect("a small table");
     let (forth, back) = (growth(), growth());
     // A slot that knows as much as it can, with the marker above it.
     let stored = move |side: guira::raw::Side| {
         let Code { core, extension } = side.code;
-        let tail = extension >> level & ((1 << L::MAX_TAIL) - 1) | 1 << L::MAX_TAIL;
+        let tail = extension >> level & ((1 << leveled.max_tail) - 1) | 1 << leveled.max_tail;
         let chosen = (extension & ((1 << level) - 1)) as u32;
-        ((tail << L::CORE | core) as u32, side.start + first as u32 * chosen)
+        ((tail << leveled.core | core) as u32, side.start + first as u32 * chosen)
     };
     Formulas {
-        name: format!("growing, {} slots, {level}", L::SLOTS),
+        name: format!("growing, {} slots, {level}", leveled.slots),
         buckets: first << level,
-        slots: L::SLOTS as usize,
-        equal: 0.5_f64.powi((L::CORE + L::MAX_TAIL) as i32),
+        slots: leveled.slots as usize,
+        equal: 0.5_f64.powi((leveled.core + leveled.max_tail) as i32),
         lookups,
-        sides: Box::new(move |mixed| forth.item::<L>(mixed).sides.map(stored)),
+        sides: Box::new(move |mixed| forth.item(mixed).sides.map(stored)),
         other: Box::new(move |(slot, bucket)| {
             let (slot, chosen) = (u64::from(slot), u64::from(bucket) / first);
-            let extension = slot >> L::CORE << level | chosen;
-            let code = Code { core: slot & L::CORE_MASK, extension };
+            let extension = slot >> leveled.core << level | chosen;
+            let code = Code { core: slot & leveled.core_mask, extension };
             let start = (u64::from(bucket) % first) as u32;
             stored(back.other(guira::raw::Side { start, code }))
         }),
@@ -271,17 +271,19 @@ fn in_full() {
         fixed(Layout::SemiSorted6x12, 50_021, 1 << 19),
         fixed(Layout::Plain4x16, 1 << 16, 1 << 21),
         fixed(Layout::SemiSorted3x22, 80_000, 1 << 23),
-        growing::<Leveled<5, 6>>(50_021, 0, 1 << 19),
-        growing::<Leveled<4, 7>>(256, 8, 1 << 20),
-        growing::<Leveled<3, 8>>(64, 10, 1 << 23),
+        growing(Leveled::new(5, 6, 0), 50_021, 0, 1 << 19),
+        growing(Leveled::new(4, 7, 0), 256, 8, 1 << 20),
+        growing(Leveled::new(3, 8, 0), 64, 10, 1 << 23),
     ];
     assert_eq!(screen(mixer, &all, SHAPES, 24), 0);
 }
 
 #[test]
 fn keys_of_every_shape_spread() {
-    let some =
-        [fixed(Layout::Plain6x10, 12_505, 1 << 16), growing::<Leveled<5, 6>>(12_505, 0, 1 << 17)];
+    let some = [
+        fixed(Layout::Plain6x10, 12_505, 1 << 16),
+        growing(Leveled::new(5, 6, 0), 12_505, 0, 1 << 17),
+    ];
     assert_eq!(screen(mixer, &some, SHAPES, 6), 0);
 }
 

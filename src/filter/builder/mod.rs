@@ -112,7 +112,7 @@ impl Settings {
         }
         // The engine that grows rejects all layouts of others.
         let suits = |layout: Layout| {
-            layout.valued() == value_bits && (G::GROWS || layout.splitting().is_none())
+            layout.valued() == value_bits && (G::GROWS || layout.leveled().is_none())
         };
         if let Some(layout) = layout.filter(|&layout| !suits(layout)) {
             return Err(BuildError::LayoutUnsuitable { layout, value_bits });

@@ -11,7 +11,7 @@ use crate::table::Borrowed;
 use crate::table::ContainsOne;
 use crate::{
     BuildError, InsertError, Layout,
-    bucket::{GrowingLayout, with_growing_layout},
+    bucket::Leveled,
     filter::{
         Values,
         batch::{BatchValues, Outcomes},
@@ -24,7 +24,7 @@ use crate::{
             growing::{Choice, Wanted, choose},
         },
         for_each_in_stages,
-        split::{GrowingSpace, GrowingTable, Item, Limits, Shrinking},
+        split::{GrowingSpace, GrowingTable, GrowingWords, Item, Limits, Shrinking},
     },
 };
 #[cfg(feature = "std")]
@@ -48,6 +48,11 @@ pub struct SplittingEngine {
     /// The fastest single lookup of a set, if it can serve the table.
     #[cfg(guira_vectors)]
     pub(super) one: Option<ContainsOne>,
+}
+
+/// The constants of the words of a layout of filters that grow.
+fn leveled(layout: Layout) -> Leveled {
+    layout.leveled().expect("a layout of filters that grow")
 }
 
 /// The capacity of a table with this many buckets.
@@ -82,9 +87,14 @@ impl Engine for SplittingEngine {
         settings.bytes_left(Some(bytes), stripes)?;
         let memory = (settings.reserve, settings.huge_pages);
         let clock = settings.new_clock();
-        let table = with_growing_layout!(layout, L => {
-            GrowingTable::new::<L>(payload(layout, clock), first_buckets, limits, stripes, memory)
-        });
+        let table = GrowingTable::new(
+            leveled(layout),
+            payload(layout, clock),
+            first_buckets,
+            limits,
+            stripes,
+            memory,
+        );
         let mut table = table.ok_or(BuildError::OutOfMemory { bytes })?;
         table.set_clock(clock);
         let limit = settings.bytes_left(Some(table.size_in_bytes()), stripes)?;
@@ -95,7 +105,7 @@ impl Engine for SplittingEngine {
 
     fn try_clone(&self) -> Result<(Self, u64), BuildError> {
         let Self { layout, target, max_copies, kernel, .. } = *self;
-        let copied = with_growing_layout!(layout, L => self.table.try_clone::<L>());
+        let copied = self.table.try_clone();
         let (table, items) = copied.ok_or_else(|| self.out_of_memory())?;
         Ok((Self::new(table, layout, target, max_copies, kernel), items))
     }
@@ -113,32 +123,24 @@ impl Engine for SplittingEngine {
     }
 
     fn contains_each(&self, len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize {
-        with_growing_layout!(self.layout, L => {
-            #[cfg(guira_vectors)]
-            let mut answers = answers;
-            #[cfg(guira_vectors)]
-            if let Some(count) =
-                self.table.contains_by_kernel::<L>(self.kernel, len, hashes, &mut answers)
-            {
-                return count;
-            }
-            let _ = len;
-            let contains = |item| self.table.contains::<L>(item).then_some(0);
-            answer_items::<L, _>(&self.table, hashes, answers, contains)
-        })
+        #[cfg(guira_vectors)]
+        let mut answers = answers;
+        #[cfg(guira_vectors)]
+        if let Some(count) = self.table.contains_by_kernel(self.kernel, len, hashes, &mut answers) {
+            return count;
+        }
+        let _ = len;
+        let contains = |item| self.table.contains(item).then_some(0);
+        answer_items::<GrowingWords, _>(&self.table, hashes, answers, contains)
     }
 
     fn count(&self, mixed: u64) -> usize {
-        with_growing_layout!(self.layout, L => {
-            self.table.count::<L>(self.table.fetched_with_stripe::<L>(mixed))
-        })
+        self.table.count::<GrowingWords>(self.table.fetched_with_stripe::<GrowingWords>(mixed))
     }
 
     #[inline]
     fn insert(&self, mixed: u64, value: u16) -> Result<(), InsertError> {
-        with_growing_layout!(self.layout, L => {
-            self.insert_item::<L>(self.table.growth().item::<L>(mixed).with_value(value))
-        })
+        self.insert_item(self.table.growth().item(mixed).with_value(value))
     }
 
     fn insert_each(
@@ -147,30 +149,24 @@ impl Engine for SplittingEngine {
         values: BatchValues<'_>,
         outcomes: &mut Outcomes<'_>,
     ) {
-        with_growing_layout!(self.layout, L => self.insert_items::<L>(hashes, values, outcomes));
+        self.insert_items(hashes, values, outcomes);
     }
 
     fn insert_unique(&self, mixed: u64, value: u16) -> Result<Option<u16>, InsertError> {
-        with_growing_layout!(self.layout, L => {
-            let item = self.table.fetched::<L>(mixed).with_value(value);
-            self.table.prefetch_stripe::<L>(&item);
-            self.table.get_or_insert::<L>(item)
-        })
+        let item = self.table.fetched::<GrowingWords>(mixed).with_value(value);
+        self.table.prefetch_stripe::<GrowingWords>(&item);
+        self.table.get_or_insert::<GrowingWords>(item)
     }
 
     fn insert_unique_each(&self, hashes: &mut Hashes<'_>, outcomes: &mut Outcomes<'_>) {
-        with_growing_layout!(self.layout, L => {
-            let insert = |item| self.table.insert_unique::<L>(item);
-            insert_absent_items::<L, _>(&self.table, hashes, outcomes, insert);
-        });
+        let insert = |item| self.table.insert_unique::<GrowingWords>(item);
+        insert_absent_items::<GrowingWords, _>(&self.table, hashes, outcomes, insert);
     }
 
     fn remove(&self, mixed: u64, value: u16) -> bool {
-        with_growing_layout!(self.layout, L => {
-            let item = self.table.fetched::<L>(mixed).with_value(value);
-            self.table.prefetch_stripe::<L>(&item);
-            self.table.remove::<L>(item)
-        })
+        let item = self.table.fetched::<GrowingWords>(mixed).with_value(value);
+        self.table.prefetch_stripe::<GrowingWords>(&item);
+        self.table.remove::<GrowingWords>(item)
     }
 
     fn remove_each(
@@ -180,126 +176,106 @@ impl Engine for SplittingEngine {
         removed: &mut [bool],
         count: &mut usize,
     ) {
-        with_growing_layout!(self.layout, L => {
-            let remove = |position, item: Item| {
-                self.table.remove::<L>(item.with_value(values.of(position)))
-            };
-            remove_items::<L, _>(&self.table, hashes, removed, count, remove);
-        });
+        let remove = |position, item: Item| {
+            self.table.remove::<GrowingWords>(item.with_value(values.of(position)))
+        };
+        remove_items::<GrowingWords, _>(&self.table, hashes, removed, count, remove);
     }
 
     #[inline]
     fn get(&self, mixed: u64) -> Option<u16> {
-        with_growing_layout!(self.layout, L => {
-            self.table.get::<L>(self.table.growth().item::<L>(mixed))
-        })
+        self.table.get(self.table.growth().item(mixed))
     }
 
     fn get_each(&self, _len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize {
-        with_growing_layout!(self.layout, L => {
-            let get = |item| self.table.get::<L>(item);
-            answer_items::<L, _>(&self.table, hashes, answers, get)
-        })
+        let get = |item| self.table.get(item);
+        answer_items::<GrowingWords, _>(&self.table, hashes, answers, get)
     }
 
     fn values(&self, mixed: u64) -> Values {
-        with_growing_layout!(self.layout, L => {
-            Values::new(self.table.candidates::<L>(self.table.fetched::<L>(mixed)))
-        })
+        Values::new(
+            self.table.candidates::<GrowingWords>(self.table.fetched::<GrowingWords>(mixed)),
+        )
     }
 
     fn contains_value(&self, mixed: u64, value: u16) -> bool {
-        with_growing_layout!(self.layout, L => {
-            let item = self.table.fetched::<L>(mixed);
-            self.table.contains_value::<L>(item.with_value(value))
-        })
+        let item = self.table.fetched::<GrowingWords>(mixed);
+        self.table.contains_value::<GrowingWords>(item.with_value(value))
     }
 
     fn replace(&self, mixed: u64, old: u16, new: u16) -> bool {
-        with_growing_layout!(self.layout, L => {
-            let item = self.table.fetched::<L>(mixed).with_value(old);
-            self.table.prefetch_stripe::<L>(&item);
-            self.table.replace::<L>(item, new)
-        })
+        let item = self.table.fetched::<GrowingWords>(mixed).with_value(old);
+        self.table.prefetch_stripe::<GrowingWords>(&item);
+        self.table.replace::<GrowingWords>(item, new)
     }
 
     fn is_visible(&self, mixed: u64) -> bool {
-        with_growing_layout!(self.layout, L => {
-            self.table.is_visible::<L>(self.table.growth().item::<L>(mixed))
-        })
+        self.table.is_visible(self.table.growth().item(mixed))
     }
 
     fn visible_each(&self, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize {
-        with_growing_layout!(self.layout, L => {
-            let is_visible = |item| self.table.is_visible::<L>(item).then_some(0);
-            answer_items::<L, _>(&self.table, hashes, answers, is_visible)
-        })
+        let is_visible = |item| self.table.is_visible(item).then_some(0);
+        answer_items::<GrowingWords, _>(&self.table, hashes, answers, is_visible)
     }
 
     fn insert_for(&self, mixed: u64, life: u32) -> Result<u64, InsertError> {
-        with_growing_layout!(self.layout, L => {
-            self.table.insert_for::<L>(self.table.fetched::<L>(mixed), life)
-        })
+        self.table.insert_for::<GrowingWords>(self.table.fetched::<GrowingWords>(mixed), life)
     }
 
     fn insert_unseen(&self, mixed: u64, life: u32) -> Result<Option<u64>, InsertError> {
-        with_growing_layout!(self.layout, L => {
-            self.table.insert_unseen_for::<L>(self.table.fetched_with_stripe::<L>(mixed), life)
-        })
+        self.table.insert_unseen_for::<GrowingWords>(
+            self.table.fetched_with_stripe::<GrowingWords>(mixed),
+            life,
+        )
     }
 
     fn insert_unseen_each(&self, hashes: &mut Hashes<'_>, outcomes: &mut Outcomes<'_>) {
-        with_growing_layout!(self.layout, L => {
-            let insert = |item| Ok(self.table.insert_unseen::<L>(item)?.is_some());
-            insert_absent_items::<L, _>(&self.table, hashes, outcomes, insert);
-        });
+        let insert = |item| Ok(self.table.insert_unseen::<GrowingWords>(item)?.is_some());
+        insert_absent_items::<GrowingWords, _>(&self.table, hashes, outcomes, insert);
     }
 
     fn refresh(&self, mixed: u64) -> bool {
-        with_growing_layout!(self.layout, L => {
-            self.table.refresh::<L>(self.table.fetched_with_stripe::<L>(mixed))
-        })
+        self.table.refresh::<GrowingWords>(self.table.fetched_with_stripe::<GrowingWords>(mixed))
     }
 
     fn refresh_each(&self, hashes: &mut Hashes<'_>, answers: Answers<'_>) {
-        with_growing_layout!(self.layout, L => {
-            let refresh = |item| self.table.refresh::<L>(item).then_some(0);
-            answer_items::<L, _>(&self.table, hashes, answers, refresh);
-        });
+        let refresh = |item| self.table.refresh::<GrowingWords>(item).then_some(0);
+        answer_items::<GrowingWords, _>(&self.table, hashes, answers, refresh);
     }
 
     fn remove_of(&self, mixed: u64, generation: u64) -> bool {
-        with_growing_layout!(self.layout, L => {
-            self.table.remove_of::<L>(self.table.fetched_with_stripe::<L>(mixed), generation)
-        })
+        self.table.remove_of::<GrowingWords>(
+            self.table.fetched_with_stripe::<GrowingWords>(mixed),
+            generation,
+        )
     }
 
     fn advance(&self) -> u64 {
-        with_growing_layout!(self.layout, L => self.table.advance::<L>())
+        self.table.advance::<GrowingWords>()
     }
 
     fn tick(&self) -> Option<u64> {
-        with_growing_layout!(self.layout, L => self.table.tick::<L>())
+        self.table.tick::<GrowingWords>()
     }
 
     fn keep_time(&self) {
-        with_growing_layout!(self.layout, L => self.table.keep_time::<L>());
+        self.table.keep_time::<GrowingWords>();
     }
 
     fn catch_up(&self, items: usize) {
-        with_growing_layout!(self.layout, L => self.table.catch_up::<L>(items));
+        self.table.catch_up::<GrowingWords>(items);
     }
 
     fn tick_by(&self, clock: impl Fn() -> u64) -> Option<u64> {
-        with_growing_layout!(self.layout, L => self.table.tick_by::<L>(clock))
+        self.table.tick_by::<GrowingWords>(clock)
     }
 
     fn advance_to(&self, clock: impl Fn() -> u64) -> u64 {
-        with_growing_layout!(self.layout, L => self.table.advance_to::<L>(clock))
+        self.table.advance_to::<GrowingWords>(clock)
     }
 
     fn sweep(&self, buckets: u64) -> u64 {
-        with_growing_layout!(self.layout, L => self.table.sweep::<L>(buckets))
+        self.table.sweep::<GrowingWords>(buckets)
     }
 
     fn buckets(&self) -> u64 {
@@ -311,12 +287,12 @@ impl Engine for SplittingEngine {
     }
 
     fn clear(&self) -> u64 {
-        with_growing_layout!(self.layout, L => self.table.clear::<L>())
+        self.table.clear()
     }
 
     fn merge(&self, other: &Self) -> Merged {
         let limit = self.max_copies.map(NonZero::get);
-        with_growing_layout!(self.layout, L => self.table.merge::<L>(&other.table, limit))
+        self.table.merge(&other.table, limit)
     }
 
     #[cfg(feature = "raw")]
@@ -342,7 +318,7 @@ impl Engine for SplittingEngine {
     }
 
     fn shrink(&mut self, steps: u64) -> Shrinking {
-        with_growing_layout!(self.layout, L => self.table.shrink::<L>(steps))
+        self.table.shrink(steps)
     }
 }
 
@@ -356,7 +332,7 @@ impl SplittingEngine {
         kernel: Kernel,
     ) -> Self {
         #[cfg(guira_vectors)]
-        let one = with_growing_layout!(layout, L => table.contains_one::<L>(kernel));
+        let one = table.contains_one(kernel);
         Self {
             table,
             layout,
@@ -370,26 +346,26 @@ impl SplittingEngine {
 
     /// Inserts an item, within the limit on copies.
     #[inline]
-    fn insert_item<L: GrowingLayout>(&self, item: Item) -> Result<(), InsertError> {
+    fn insert_item(&self, item: Item) -> Result<(), InsertError> {
         match self.max_copies {
-            None => self.table.insert::<L>(item),
-            Some(limit) => self.table.insert_up_to::<L>(limit.get(), item),
+            None => self.table.insert::<GrowingWords>(item),
+            Some(limit) => self.table.insert_up_to::<GrowingWords>(limit.get(), item),
         }
     }
 
     /// Inserts many items.
-    fn insert_items<L: GrowingLayout>(
+    fn insert_items(
         &self,
         hashes: &mut Hashes<'_>,
         values: BatchValues<'_>,
         outcomes: &mut Outcomes<'_>,
     ) {
         let (ended, mut done) = outcomes.taking();
-        let prefetched = |mixed| self.table.fetched::<L>(mixed);
-        let search = |item: &Item| self.table.prefetch_search::<L>(item);
+        let prefetched = |mixed| self.table.fetched::<GrowingWords>(mixed);
+        let search = |item: &Item| self.table.prefetch_search(item);
         for_each_in_stages(hashes, Item::NONE, prefetched, search, |position, item| {
             if !ended.get() {
-                done(position, self.insert_item::<L>(item.with_value(values.of(position))));
+                done(position, self.insert_item(item.with_value(values.of(position))));
             }
         });
     }
@@ -397,9 +373,7 @@ impl SplittingEngine {
     /// Looks up an item word by word.
     #[inline(never)]
     fn contains_by_words(&self, mixed: u64) -> bool {
-        with_growing_layout!(self.layout, L => {
-            self.table.contains::<L>(self.table.growth().item::<L>(mixed))
-        })
+        self.table.contains(self.table.growth().item(mixed))
     }
 }
 
@@ -489,14 +463,12 @@ impl Saved for SplittingEngine {
     fn memory(form: &Form, reserve: bool) -> Option<ImageLoader> {
         let &Form { layout, words, stripes, clock, .. } = form;
         let (grown, payload, memory) = (form.grown?, payload(layout, clock), (reserve, true));
-        with_growing_layout!(layout, L => {
-            ImageLoader::new::<L>(payload, &grown, words, stripes, memory)
-        })
+        ImageLoader::new((leveled(layout), payload), &grown, words, stripes, memory)
     }
 
     fn restore(form: &Form, occupied: u64, memory: ImageLoader) -> Option<Self> {
         let clock = form.clock.zip(form.sweep.as_ref());
-        let table = with_growing_layout!(form.layout, L => memory.finish::<L>(occupied, clock));
+        let table = memory.finish(occupied, clock);
         Some(Self::holding(form, table?))
     }
 
@@ -504,9 +476,7 @@ impl Saved for SplittingEngine {
     fn in_place(form: &Form, words: Borrowed, stripes: usize) -> Option<Self> {
         let &Form { layout, clock, .. } = form;
         let (grown, payload) = (form.grown?, payload(layout, clock));
-        let table = with_growing_layout!(layout, L => {
-            GrowingTable::in_place::<L>(payload, &grown, words, stripes)
-        });
+        let table = GrowingTable::in_place((leveled(layout), payload), &grown, words, stripes);
         let mut table = table?;
         table.set_clock(clock);
         Some(Self::holding(form, table))

@@ -231,7 +231,7 @@ impl Header {
     fn check(&self) -> Result<(), LoadError> {
         let Self { kind: [contents, growth], form, occupied, .. } = self;
         let Form { layout, words, capacity, clock, grown, .. } = *form;
-        let family = layout.splitting().is_some() == (*growth == GROWING)
+        let family = layout.leveled().is_some() == (*growth == GROWING)
             && layout.valued().is_some() == (*contents > 0);
         field("layout family", describe(layout)[0].into(), family)?;
         match grown {
@@ -277,8 +277,8 @@ pub(crate) fn field(name: &'static str, value: u64, valid: bool) -> Result<(), L
 /// The numbers that describe a layout: family, slots, bits of a fingerprint, bits of a value.
 fn describe(layout: Layout) -> [u8; 4] {
     let family = match layout.valued() {
-        None if layout.splitting().is_some() => 3,
-        Some(_) if layout.splitting().is_some() => 4,
+        None if layout.leveled().is_some() => 3,
+        Some(_) if layout.leveled().is_some() => 4,
         None => u8::from(layout.is_semi_sorted()),
         Some(_) => 2,
     };

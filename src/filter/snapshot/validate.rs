@@ -5,7 +5,7 @@ use core::ops::Range;
 
 use crate::{
     Layout,
-    bucket::{Census, GrowingLayout, Slots, with_growing_layout},
+    bucket::{Census, Leveled, Slots},
 };
 
 /// Words whose census is taken together. They stay in a first-level cache.
@@ -21,10 +21,8 @@ pub(super) fn census(layout: Layout, numbers: &Range<u64>, from: u64, words: &[u
     let mut sum = EMPTY_CENSUS;
     for words in [&words[..at(numbers.start)], &words[at(numbers.end)..]] {
         if !words.is_empty() {
-            let census = match layout.splitting() {
-                Some(_) => with_growing_layout!(layout, L => {
-                    growing_census::<L>(words, layout.value_bits())
-                }),
+            let census = match layout.leveled() {
+                Some(leveled) => growing_census(&leveled, words),
                 None => layout.slots().census(words),
             };
             sum.occupied += census.occupied;
@@ -35,9 +33,9 @@ pub(super) fn census(layout: Layout, numbers: &Range<u64>, from: u64, words: &[u
 }
 
 /// As [`census`], of buckets of a table that grows.
-fn growing_census<L: GrowingLayout>(words: &[u64], value_bits: u32) -> Census {
-    let occupied = words.iter().map(|&word| u64::from(L::occupied(word))).sum();
-    Census { occupied, valid: words.iter().all(|&word| L::is_valid(word, value_bits)) }
+fn growing_census(leveled: &Leveled, words: &[u64]) -> Census {
+    let occupied = words.iter().map(|&word| u64::from(leveled.occupied(word))).sum();
+    Census { occupied, valid: words.iter().all(|&word| leveled.is_valid(word)) }
 }
 
 /// Adds the census of the words in these bytes. They are valid only if all their slots hold a
@@ -59,7 +57,7 @@ pub(super) fn add_census(
         sum.occupied += census.occupied;
         sum.valid &= census.valid;
         // Only then: the fingerprints of an invalid word are arbitrary.
-        if sum.valid && layout.splitting().is_none() {
+        if sum.valid && layout.leveled().is_none() {
             sum.valid = all_have_keys(&layout.slots(), words);
         }
         from += words.len() as u64;

@@ -61,7 +61,7 @@ pub(super) fn ghosts_per_item(layout: Layout, doublings: f64) -> f64 {
 
 /// The doublings beyond the longest tail, and the share of tails that run out in each of them.
 fn past_tails(layout: Layout, doublings: f64) -> (f64, f64) {
-    let tail = layout.splitting().map_or(0, |splitting| splitting.longest_tail);
+    let tail = layout.leveled().map_or(0, |splitting| splitting.max_tail);
     ((doublings - f64::from(tail)).max(0.0), 1.0 / f64::from(1 << tail))
 }
 

@@ -114,7 +114,7 @@ pub(crate) fn choose(wanted: &Wanted) -> Result<Choice, BuildError> {
     {
         return Err(BuildError::MaxCapacityTooLow { max_capacity, capacity });
     }
-    if let Some(layout) = layout.filter(|layout| layout.splitting().is_none()) {
+    if let Some(layout) = layout.filter(|layout| layout.leveled().is_none()) {
         return Err(BuildError::LayoutUnsuitable { layout, value_bits });
     }
     let candidates: Layouts = match (layout, value_bits) {

@@ -9,9 +9,10 @@
 use core::marker::PhantomData;
 
 use super::{
-    Answers, Hashes, Vectors, View, are_copied,
+    Answers, Form, Hashes, Vectors, View, are_copied,
     avx2::Four,
     avx512::Eight,
+    by_form,
     mixing::{VectorMixer, scatter},
     two::Two,
     vector::Vector,
@@ -19,7 +20,7 @@ use super::{
 };
 use crate::{
     bucket::{
-        GrowingLayout,
+        Leveled,
         leveled::{LEVEL_SHIFT, MAX_LEVEL},
     },
     table::split::Size,
@@ -89,7 +90,7 @@ pub(super) struct Growing<'a, V, L> {
 // SAFETY: `locate` returns buckets below the size: a split bucket leads to a child, whose number is
 // below the sum of the round's buckets and the number of splits. The number of stripes is a power
 // of two, so the mask yields an index.
-unsafe impl<'a, V: Vector, L: GrowingLayout> Lookup<'a, V> for Growing<'a, V, L> {
+unsafe impl<'a, V: Vector, L: Form> Lookup<'a, V> for Growing<'a, V, L> {
     type Table = GrowingView<'a>;
     type Group = Group<V>;
     const VALUES: bool = false;
@@ -123,7 +124,7 @@ unsafe impl<'a, V: Vector, L: GrowingLayout> Lookup<'a, V> for Growing<'a, V, L>
     fn locate(&self, hashes: &[u64]) -> Group<V> {
         let mixed = self.mixer.mix(hashes);
         let upper = mixed.upper_halves();
-        let core = upper.shift_right_halves(32 - L::CORE);
+        let core = upper.shift_right_halves(32 - L::L.core);
         // Buckets at level 0, in the upper halves.
         let product = mixed.xor(upper).multiply_low(self.first);
         let scattered = scatter(core.add(core.all(1)));
@@ -138,15 +139,15 @@ unsafe impl<'a, V: Vector, L: GrowingLayout> Lookup<'a, V> for Growing<'a, V, L>
         let buckets = bucket.add_if_set(split, extensions, self.next, self.round);
         let levels = V::choose(split, self.levels[1], self.levels[0]);
         let patterns = if Self::FITS {
-            let tails = extensions.shift_each_half(levels, L::CORE);
+            let tails = extensions.shift_each_half(levels, L::L.core);
             let patterns = tails.and(self.first.all(packed(Self::TAIL as u32))).or(core);
             [lower(patterns), patterns.shift_right(32)]
         } else {
             self.long_patterns(mixed, product, scattered, levels)
         };
         // Below the bucket at level 0 are bits of the other half. The core takes their place.
-        let core_mask = self.first.all(L::CORE_MASK);
-        let start = product.min_halves(alternate).shift_right(32 - L::CORE);
+        let core_mask = self.first.all(L::L.core_mask);
+        let start = product.min_halves(alternate).shift_right(32 - L::L.core);
         let stripes = core_mask.and(core).or(core_mask.and_not(start));
         Group { buckets, levels, patterns, stripes }
     }
@@ -161,7 +162,7 @@ unsafe impl<'a, V: Vector, L: GrowingLayout> Lookup<'a, V> for Growing<'a, V, L>
         group.stripes.and(self.last_stripe)
     }
 
-    /// See `GrowingLayout::matches_of`. Whether any slot matches takes less: in each word, the
+    /// See `Leveled::matches_of`. Whether any slot matches takes less: in each word, the
     /// occupied slots come first. So the short zero-lane test of `beyond`, which is right up to the
     /// lowest zero lane, marks the same lanes as that of the slots if no slot matches. If one does,
     /// it is zero in `beyond` but not in the slots, and all slots below it are occupied.
@@ -169,23 +170,23 @@ unsafe impl<'a, V: Vector, L: GrowingLayout> Lookup<'a, V> for Growing<'a, V, L>
     fn find(&self, group: &Group<V>, [first, second]: [V; 2]) -> Outcome<V> {
         let [pattern, other] = group.patterns;
         let marks = self.compare(first, pattern).or(self.compare(second, other));
-        let found = marks.and(marks.all(L::LANES.highs())).nonzero();
+        let found = marks.and(marks.all(L::L.lanes.highs())).nonzero();
         let levels = first.beside(second).shift_right_halves(LEVEL_SHIFT - 32);
         let open = levels.different(group.levels);
         Outcome { found: found & !open, open, answers: self.first }
     }
 }
 
-impl<V: Vector, L: GrowingLayout> Growing<'_, V, L> {
+impl<V: Vector, L: Form> Growing<'_, V, L> {
     /// Bits of the extension that come from the upper half of a hash.
-    const UPPER: u32 = 32 - L::CORE;
+    const UPPER: u32 = 32 - L::L.core;
     /// Whether a half has room for the extension.
-    const FITS: bool = L::EXTENSION <= 32;
+    const FITS: bool = L::L.extension <= 32;
     /// The part of a pattern that is above the core, in the first slot.
-    const TAIL: u64 = L::FIRST & !L::CORE_MASK;
+    const TAIL: u64 = L::L.first & !L::L.core_mask;
     /// The slots that begin in the low half of a word, and the other ones.
-    const LOW_SLOTS: u32 = (L::LANES.ones() as u32).count_ones();
-    const HIGH_SLOTS: u32 = L::SLOTS - Self::LOW_SLOTS;
+    const LOW_SLOTS: u32 = (L::L.lanes.ones() as u32).count_ones();
+    const HIGH_SLOTS: u32 = L::L.slots - Self::LOW_SLOTS;
 
     /// The extensions, packed. Bits above them may be anything, and so may be those that do not fit
     /// into a half.
@@ -193,11 +194,11 @@ impl<V: Vector, L: GrowingLayout> Growing<'_, V, L> {
     fn extensions(&self, upper: V, product: V, scattered: V) -> V {
         let mask = (1 << Self::UPPER) - 1;
         let s = scattered.and(self.first.all(mask << 32));
-        if L::LOW_BITS == 0 || !Self::FITS {
+        if L::L.low_bits == 0 || !Self::FITS {
             return upper.xor(s);
         }
         // The upper bits of the low half of the product, above the others.
-        let low = product.lower_halves().shift_right_halves(L::CORE - L::LOW_BITS);
+        let low = product.lower_halves().shift_right_halves(L::L.core - L::L.low_bits);
         let mask = self.first.all(packed(mask as u32));
         mask.and(upper).or(mask.and_not(low)).xor(s)
     }
@@ -206,22 +207,22 @@ impl<V: Vector, L: GrowingLayout> Growing<'_, V, L> {
     #[inline(always)]
     fn long_patterns(&self, mixed: V, product: V, scattered: V, levels: V) -> [V; 2] {
         let mask = self.first.all((1 << Self::UPPER) - 1);
-        let low = product.shift_left(L::LOW_BITS.saturating_sub(L::CORE));
+        let low = product.shift_left(L::L.low_bits.saturating_sub(L::L.core));
         let extension = mask.and(mixed.shift_right(32)).or(mask.and_not(low));
         let other = extension.xor(scattered.shift_right(32).and(mask));
-        let core = mixed.shift_right(u64::BITS - L::CORE);
+        let core = mixed.shift_right(u64::BITS - L::L.core);
         let [level, other_level] = sides(levels);
         let tail = self.first.all(Self::TAIL);
-        let first = extension.shift_right_each(level).shift_left(L::CORE).and(tail).or(core);
-        let second = other.shift_right_each(other_level).shift_left(L::CORE).and(tail).or(core);
+        let first = extension.shift_right_each(level).shift_left(L::L.core).and(tail).or(core);
+        let second = other.shift_right_each(other_level).shift_left(L::L.core).and(tail).or(core);
         [first, second]
     }
 
     /// The value of the first slot, in all slots. Bits above the slots may be anything.
     #[inline(always)]
     fn broadcast(&self, x: V) -> V {
-        let low = x.multiply_low(self.first.all(L::LANES.ones() & u64::from(u32::MAX)));
-        let shift = Self::LOW_SLOTS * L::WIDTH;
+        let low = x.multiply_low(self.first.all(L::L.lanes.ones() & u64::from(u32::MAX)));
+        let shift = Self::LOW_SLOTS * L::L.width;
         match Self::HIGH_SLOTS {
             0 => low,
             1 => low.or(x.shift_left(shift)),
@@ -232,7 +233,7 @@ impl<V: Vector, L: GrowingLayout> Growing<'_, V, L> {
     /// Marks by the highest bit of a slot whether any slot of a word matches: see `find`.
     #[inline(always)]
     fn compare(&self, word: V, pattern: V) -> V {
-        let ones = self.first.all(L::LANES.ones());
+        let ones = self.first.all(L::L.lanes.ones());
         let pattern = self.broadcast(pattern);
         // A slot without a difference borrows from the lane above. But this slot matches, and one
         // match is enough. (If it is empty, so are all above.)
@@ -265,26 +266,30 @@ fn sides<V: Vector>(x: V) -> [V; 2] {
 
 impl Vectors {
     /// Looks up the hashes of a batch, of which there are `len`, in a table that grows. Returns the
-    /// number of items that were found. The answers have no values.
+    /// number of items that were found, or `None` if there is no kernel for such words. Then no hash
+    /// was taken. The answers have no values.
     ///
     /// # Safety
     /// The processor has the instructions.
-    pub(in crate::table) unsafe fn contains_growing<'a, L: GrowingLayout>(
+    pub(in crate::table) unsafe fn contains_growing<'a>(
         self,
+        leveled: &Leveled,
         table: &'a GrowingView<'a>,
         len: usize,
         hashes: &mut Hashes<'_>,
         answers: &mut Answers<'_>,
-    ) -> usize {
+    ) -> Option<usize> {
         let copied = are_copied(table.view.stripes.len(), len);
-        // SAFETY: the caller promises that the processor has the instructions.
-        unsafe {
-            self.contains::<_, _, Growing<'a, Two<Four>, L>, Growing<'a, Two<Eight>, L>>(
-                table,
-                (len, copied),
-                hashes,
-                answers,
-            )
-        }
+        by_form!(leveled, L => {
+            // SAFETY: the caller promises that the processor has the instructions.
+            unsafe {
+                self.contains::<_, _, Growing<'a, Two<Four>, L>, Growing<'a, Two<Eight>, L>>(
+                    table,
+                    (len, copied),
+                    hashes,
+                    answers,
+                )
+            }
+        })
     }
 }

@@ -38,6 +38,37 @@ mod two;
 mod vector;
 mod ways;
 
+/// The constants of words of a table that grows, at compile time, for the kernels that have them.
+pub(in crate::table) trait Form: 'static {
+    /// Words without values.
+    const L: Leveled;
+}
+
+/// Words with this many slots, and cores of this many bits.
+pub(in crate::table) struct Of<const SLOTS: u32, const CORE: u32>;
+
+impl<const SLOTS: u32, const CORE: u32> Form for Of<SLOTS, CORE> {
+    const L: Leveled = Leveled::new(SLOTS, CORE, 0);
+}
+
+/// Evaluates the body with `$L` bound to the form of these words, or returns `None` if kernels have
+/// none.
+macro_rules! by_form {
+    ($leveled:expr, $L:ident => $body:expr) => {
+        by_form!(@ $leveled, $L => $body, [5, 6] [4, 7] [3, 8] [2, 8])
+    };
+    (@ $leveled:expr, $L:ident => $body:expr, $([$slots:literal, $core:literal])*) => {
+        match $leveled {
+            $(&Leveled { slots: $slots, core: $core, value_bits: 0, .. } => {
+                type $L = $crate::table::kernels::Of<$slots, $core>;
+                Some($body)
+            })*
+            _ => None,
+        }
+    };
+}
+use by_form;
+
 pub(crate) use self::single::{ContainsOne, contains_one};
 use self::{
     avx2::Four,
@@ -57,7 +88,7 @@ use super::{
     mix::{MULTIPLIER, Mixer, REFLECTION, SCATTER},
     stripes::{Stripe, Version},
 };
-use crate::sync::Word;
+use crate::{bucket::Leveled, sync::Word};
 
 /// Largest number of items between two copies of the versions.
 const ROUND: usize = 512;

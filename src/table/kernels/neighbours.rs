@@ -6,7 +6,7 @@ use core::arch::x86_64::*;
 
 use crate::{
     bucket::{
-        GrowingLayout,
+        Leveled,
         leveled::{level, slots},
     },
     table::split::{Growth, Neighbours, Root, Size},
@@ -16,35 +16,36 @@ use crate::{
 const SLOTS: u32 = 4;
 
 /// Returns whether [`neighbours`] serves a layout.
-pub(in crate::table) const fn has_neighbours<L: GrowingLayout>() -> bool {
-    L::SLOTS <= SLOTS
+pub(in crate::table) const fn has_neighbours(leveled: &Leveled) -> bool {
+    leveled.slots <= SLOTS
 }
 
 /// Returns the other sides of all slots in two buckets.
 ///
 /// # Safety
-/// The processor has the instructions, and `Growth` is of the layout.
+/// The processor has the instructions, and [`has_neighbours`] returns `true` for the layout.
 #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
-pub(in crate::table) unsafe fn neighbours<L: GrowingLayout>(
+pub(in crate::table) unsafe fn neighbours(
     growth: &Growth,
     size: Size,
     [first, second]: [Root; 2],
 ) -> Neighbours {
-    debug_assert!(has_neighbours::<L>());
+    let leveled = growth.leveled();
+    debug_assert!(has_neighbours(leveled));
     let splat = |value: u64| _mm512_set1_epi64(value as i64);
     let both = |first: u64, second: u64| {
         let second = _mm256_set1_epi64x(second as i64);
         _mm512_inserti64x4::<1>(splat(first), second)
     };
-    let lanes = |lane: u32| i64::from(if lane < L::SLOTS { lane * L::WIDTH } else { 64 });
+    let lanes = |lane: u32| i64::from(if lane < leveled.slots { lane * leveled.width } else { 64 });
     let [a, b, c, d] = [lanes(0), lanes(1), lanes(2), lanes(3)];
     let words = both(slots(first.word), slots(second.word));
     let slot = _mm512_srlv_epi64(words, _mm512_set_epi64(d, c, b, a, d, c, b, a));
-    let slot = _mm512_and_si512(slot, splat(L::FIRST));
+    let slot = _mm512_and_si512(slot, splat(leveled.first));
     // Without the value.
-    let slot = _mm512_srl_epi64(slot, _mm_cvtsi32_si128(growth.payload().value_bits() as i32));
-    let core = _mm512_and_si512(slot, splat(L::CORE_MASK));
-    let tail = _mm512_srl_epi64(slot, _mm_cvtsi32_si128(L::CORE as i32));
+    let slot = _mm512_srl_epi64(slot, _mm_cvtsi32_si128(leveled.value_bits as i32));
+    let core = _mm512_and_si512(slot, splat(leveled.core_mask));
+    let tail = _mm512_srl_epi64(slot, _mm_cvtsi32_si128(leveled.core as i32));
     let levels = both(level(first.word).into(), level(second.word).into());
     let low = both(first.low, second.low);
     // With the marker.

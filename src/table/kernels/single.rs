@@ -5,9 +5,9 @@
 use core::arch::x86_64::*;
 use core::marker::PhantomData;
 
-use super::{Kernel, Stripe, growing::LEVEL};
+use super::{Form, Kernel, Stripe, by_form, growing::LEVEL};
 use crate::{
-    bucket::{GrowingLayout, leveled::LEVEL_SHIFT},
+    bucket::{Leveled, leveled::LEVEL_SHIFT},
     sync::{
         Word,
         vector::{load_both, load_both_at},
@@ -34,23 +34,24 @@ pub(crate) type ContainsOne = unsafe fn(
     mixed: u64,
 ) -> Option<bool>;
 
-/// Returns the fastest single lookup for a kernel, which must be available.
-pub(crate) fn contains_one<L: GrowingLayout>(kernel: Kernel) -> ContainsOne {
+/// Returns the fastest single lookup in words of this kind for a kernel, which must be available, if
+/// there is one.
+pub(crate) fn contains_one(leveled: &Leveled, kernel: Kernel) -> Option<ContainsOne> {
     debug_assert!(kernel.is_available());
-    match kernel {
+    by_form!(leveled, L => match kernel {
         Kernel::Avx512 => in_avx512::<L>,
         Kernel::Avx2 | Kernel::Scalar => in_sse2::<L>,
-    }
+    })
 }
 
 /// Constants of a layout.
 struct Constants<L>(PhantomData<L>);
 
-impl<L: GrowingLayout> Constants<L> {
+impl<L: Form> Constants<L> {
     /// The position of the extension in what `extensions` returns.
-    const AT: u32 = if L::LOW_BITS == 0 { 32 } else { L::CORE };
+    const AT: u32 = if L::L.low_bits == 0 { 32 } else { L::L.core };
     /// The part of a pattern that is above the core, in the first slot.
-    const TAIL: u64 = L::FIRST & !L::CORE_MASK;
+    const TAIL: u64 = L::L.first & !L::L.core_mask;
     /// What depends on the level of a round.
     const ROUNDS: [Round; 16] = {
         let none = Round { chosen: 0, next: 0, shift: 0, level: 0, doublings: 0 };
@@ -59,7 +60,7 @@ impl<L: GrowingLayout> Constants<L> {
             rounds[level as usize] = Round {
                 chosen: (1 << level) - 1,
                 next: 1 << (Self::AT + level),
-                shift: (Self::AT - L::CORE + level) as u64,
+                shift: (Self::AT - L::L.core + level) as u64,
                 level: (level as u64) << LEVEL_SHIFT,
                 doublings: level as u64,
             };
@@ -93,8 +94,8 @@ struct Round {
 
 /// The stripe of an item, given its bucket with the smaller number at level 0.
 #[inline(always)]
-fn stripe_of<L: GrowingLayout>(stripes: &Stripes, start: u64, core: u64) -> &Stripe {
-    let (stripes, number) = (stripes.as_slice(), start << L::CORE | core);
+fn stripe_of<L: Form>(stripes: &Stripes, start: u64, core: u64) -> &Stripe {
+    let (stripes, number) = (stripes.as_slice(), start << L::L.core | core);
     // SAFETY: the number of stripes is a power of two, so the mask yields an index.
     unsafe { stripes.get_unchecked(number as usize & (stripes.len() - 1)) }
 }
@@ -111,7 +112,7 @@ fn answer(found: bool, levels: bool, unchanged: bool) -> Option<bool> {
 /// # Safety
 /// As there, and the processor has the instructions.
 #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
-unsafe fn in_avx512<L: GrowingLayout>(
+unsafe fn in_avx512<L: Form>(
     words: *const Word,
     growth: &Growth,
     stripes: &Stripes,
@@ -120,7 +121,7 @@ unsafe fn in_avx512<L: GrowingLayout>(
 ) -> Option<bool> {
     let splat = |value: u64| _mm_set1_epi64x(value as i64);
     let round = Constants::<L>::round(level);
-    let core = mixed >> (u64::BITS - L::CORE);
+    let core = mixed >> (u64::BITS - L::L.core);
     // SAFETY: there is an entry for each core.
     let entry = unsafe { *growth.scatter().get_unchecked(core as usize) };
     // For the second side alone.
@@ -132,12 +133,12 @@ unsafe fn in_avx512<L: GrowingLayout>(
     let start = _mm_mask_sub_epi64(start, 2, _mm_and_si128(entry, low), start);
     let start = _mm_min_epu64(start, _mm_add_epi64(start, first));
 
-    let extension = if L::LOW_BITS == 0 {
+    let extension = if L::L.low_bits == 0 {
         _mm_xor_si128(hash, entry)
     } else {
-        let bits = _mm_cvtsi32_si128(32 - L::CORE as i32);
+        let bits = _mm_cvtsi32_si128(32 - L::L.core as i32);
         let (below, other) = (_mm_srl_epi64(hash, bits), _mm_srl_epi64(entry, bits));
-        let above = _mm_sll_epi64(product, _mm_cvtsi32_si128(L::LOW_BITS as i32));
+        let above = _mm_sll_epi64(product, _mm_cvtsi32_si128(L::L.low_bits as i32));
         _mm_xor_si128(_mm_ternarylogic_epi64::<0xca>(low, below, above), other)
     };
     let chosen = _mm_srl_epi64(extension, _mm_cvtsi32_si128(Constants::<L>::AT as i32));
@@ -150,7 +151,7 @@ unsafe fn in_avx512<L: GrowingLayout>(
     let shift = splat(round.shift);
     let shift = _mm_mask_add_epi64(shift, is_split, shift, splat(1));
     let tail = _mm_and_si128(_mm_rorv_epi64(extension, shift), splat(Constants::<L>::TAIL));
-    let pattern = _mm_mullo_epi64(_mm_or_si128(tail, splat(core)), splat(L::LANES.ones()));
+    let pattern = _mm_mullo_epi64(_mm_or_si128(tail, splat(core)), splat(L::L.lanes.ones()));
     let level = splat(round.level);
     let level = _mm_mask_add_epi64(level, is_split, level, splat(1 << LEVEL_SHIFT));
     let pattern = _mm_or_si128(pattern, level);
@@ -163,8 +164,8 @@ unsafe fn in_avx512<L: GrowingLayout>(
     let words = unsafe { load_both_at(words, buckets) };
     let unchanged = stripe.validate(version);
 
-    let ones = splat(L::LANES.ones());
-    let highs = splat(L::LANES.highs());
+    let ones = splat(L::L.lanes.ones());
+    let highs = splat(L::L.lanes.highs());
     let differences = _mm_or_si128(_mm_xor_si128(words, pattern), highs);
     let until = _mm_xor_si128(differences, _mm_sub_epi64(differences, ones));
     let beyond = _mm_andnot_si128(until, words);
@@ -179,7 +180,7 @@ unsafe fn in_avx512<L: GrowingLayout>(
 ///
 /// # Safety
 /// As there.
-unsafe fn in_sse2<L: GrowingLayout>(
+unsafe fn in_sse2<L: Form>(
     words: *const Word,
     growth: &Growth,
     stripes: &Stripes,
@@ -187,7 +188,7 @@ unsafe fn in_sse2<L: GrowingLayout>(
     mixed: u64,
 ) -> Option<bool> {
     let (mixed, round) = (spread(mixed), Constants::<L>::round(level));
-    let core = mixed >> (u64::BITS - L::CORE);
+    let core = mixed >> (u64::BITS - L::L.core);
     // SAFETY: there is an entry for each core.
     let entry = unsafe { *growth.scatter().get_unchecked(core as usize) };
     let first = growth.first();
@@ -195,11 +196,11 @@ unsafe fn in_sse2<L: GrowingLayout>(
     let start = product >> 32;
     let (difference, wraps) = (entry & u64::from(u32::MAX)).overflowing_sub(start);
     let alternate = difference.wrapping_add(if wraps { first } else { 0 });
-    let extensions = if L::LOW_BITS == 0 {
+    let extensions = if L::L.low_bits == 0 {
         [mixed, mixed ^ entry]
     } else {
-        let below = |x: u64| x >> (32 - L::CORE) & u64::from(u32::MAX);
-        let above = (product << L::LOW_BITS) >> 32 << 32;
+        let below = |x: u64| x >> (32 - L::L.core) & u64::from(u32::MAX);
+        let above = (product << L::L.low_bits) >> 32 << 32;
         [below(mixed) | above, (below(mixed) | above) ^ below(entry)]
     };
     let side = |start: u64, extension: u64| {
@@ -209,7 +210,7 @@ unsafe fn in_sse2<L: GrowingLayout>(
         let bucket = bucket + (first << level & goes.wrapping_neg());
         let pattern = extension >> (round.shift + is_split) & Constants::<L>::TAIL | core;
         let level = round.level + (is_split << LEVEL_SHIFT);
-        (bucket, pattern.wrapping_mul(L::LANES.ones()) | level)
+        (bucket, pattern.wrapping_mul(L::L.lanes.ones()) | level)
     };
     let (bucket, pattern) = side(start, extensions[0]);
     let (alt_bucket, other) = side(alternate, extensions[1]);
@@ -222,7 +223,7 @@ unsafe fn in_sse2<L: GrowingLayout>(
     // SAFETY: the target has SSE2.
     unsafe {
         let splat = |value: u64| _mm_set1_epi64x(value as i64);
-        let (ones, highs) = (splat(L::LANES.ones()), splat(L::LANES.highs()));
+        let (ones, highs) = (splat(L::L.lanes.ones()), splat(L::L.lanes.highs()));
         let pattern = _mm_set_epi64x(other as i64, pattern as i64);
         let differences = _mm_or_si128(_mm_xor_si128(words, pattern), highs);
         let until = _mm_xor_si128(differences, _mm_sub_epi64(differences, ones));

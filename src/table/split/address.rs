@@ -16,9 +16,8 @@
 use alloc::boxed::Box;
 
 use crate::{
-    bucket::{Code, GrowingLayout},
+    bucket::{Code, Leveled},
     table::{
-        Payload,
         mix::{SCATTER, spread},
         try_boxed,
     },
@@ -100,22 +99,22 @@ pub struct Growth {
     first: u64,
     /// For each core: t in the low half, and s in the high half.
     scatter: Box<[u64]>,
-    payload: Payload,
+    leveled: Leveled,
 }
 
 impl Growth {
-    /// The addressing of a table with `first` buckets at level 0, `1 ..= 2^32`, and this payload,
-    /// or `None` if the system refuses the memory.
+    /// The addressing of a table with `first` buckets at level 0, `1 ..= 2^32`, and words of this
+    /// kind, or `None` if the system refuses the memory.
     #[must_use]
-    pub fn new<L: GrowingLayout>(first: u64, payload: Payload) -> Option<Self> {
+    pub fn new(first: u64, leveled: Leveled) -> Option<Self> {
         debug_assert!((1..=1 << 32).contains(&first));
         let entry = |core: u32| {
             let scattered = scatter(core.into());
             let t = ((scattered & u64::from(u32::MAX)) * first) >> 32;
-            let s = scattered >> 32 & mask(32 - L::CORE);
+            let s = scattered >> 32 & mask(32 - leveled.core);
             s << 32 | t
         };
-        Some(Self { first, scatter: try_boxed((0..1 << L::CORE).map(entry))?, payload })
+        Some(Self { first, scatter: try_boxed((0..1 << leveled.core).map(entry))?, leveled })
     }
 
     /// The number of buckets at level 0.
@@ -125,17 +124,17 @@ impl Growth {
         self.first
     }
 
-    /// What slots hold beside fingerprints.
+    /// The constants of a word.
     #[inline]
     #[must_use]
-    pub fn payload(&self) -> Payload {
-        self.payload
+    pub fn leveled(&self) -> &Leveled {
+        &self.leveled
     }
 
     /// The number of bits of a value.
     #[inline]
     pub(super) fn value_bits(&self) -> u32 {
-        self.payload.value_bits()
+        self.leveled.value_bits
     }
 
     /// Bytes on the heap.
@@ -160,15 +159,16 @@ impl Growth {
     /// The item with this mixed hash, and the value zero.
     #[inline]
     #[must_use]
-    pub fn item<L: GrowingLayout>(&self, mixed: u64) -> Item {
+    pub fn item(&self, mixed: u64) -> Item {
         let mixed = spread(mixed);
-        let core = mixed >> (u64::BITS - L::CORE) << self.value_bits();
+        let core = mixed >> (u64::BITS - self.leveled.core) << self.value_bits();
         let product = (mixed & u64::from(u32::MAX)) * self.first;
         let start = (product >> 32) as u32;
         let entry = self.entry(core);
-        let low = (product & u64::from(u32::MAX)) >> (32 - L::LOW_BITS) << (32 - L::CORE);
-        let above = 1 << L::EXTENSION | low;
-        let extension = |bits: u64| bits >> 32 & mask(32 - L::CORE) | above;
+        let low = (product & u64::from(u32::MAX)) >> (32 - self.leveled.low_bits)
+            << (32 - self.leveled.core);
+        let above = 1 << self.leveled.extension | low;
+        let extension = |bits: u64| bits >> 32 & mask(32 - self.leveled.core) | above;
         let side = |start, bits| Side { start, code: Code { core, extension: extension(bits) } };
         Item { sides: [side(start, mixed), side(self.reflect(start, entry), mixed ^ entry)] }
     }
@@ -260,9 +260,9 @@ impl Growth {
     /// A number that both sides of an item have in common, at every level: it selects the stripe.
     #[inline]
     #[must_use]
-    pub fn stripe<L: GrowingLayout>(&self, core: u64, starts: [u32; 2]) -> usize {
+    pub fn stripe(&self, core: u64, starts: [u32; 2]) -> usize {
         let core = core >> self.value_bits();
-        (u64::from(starts[0].min(starts[1])) << L::CORE | core) as usize
+        (u64::from(starts[0].min(starts[1])) << self.leveled.core | core) as usize
     }
 }
 

@@ -32,30 +32,30 @@
 //! an item. The number of items that follows is an upper bound, but for items that share a slot
 //! after a refresh, which count once.
 
-use super::{GrowingTable, Item};
-use crate::bucket::{GrowingLayout, leveled::level};
+use super::{GrowingTable, GrowingWords, Item};
+use crate::bucket::leveled::level;
 
 impl GrowingTable {
     /// Returns whether a visible slot matches the item.
     #[inline]
     #[must_use]
-    pub fn is_visible<L: GrowingLayout>(&self, item: Item) -> bool {
-        self.look_for_visible::<L>(&item)
+    pub fn is_visible(&self, item: Item) -> bool {
+        self.look_for_visible::<GrowingWords>(&item)
     }
 }
 
 impl GrowingTable {
     /// Sweeps a bucket in the generation `now`, which was read under a lock that is still held, and
     /// those buckets from `end` on that were split off from it.
-    pub(super) fn sweep_family<L: GrowingLayout>(&self, now: u64, bucket: u32, end: u64) {
-        let word = self.sweep_one::<L>(now, bucket);
+    pub(super) fn sweep_family(&self, now: u64, bucket: u32, end: u64) {
+        let word = self.sweep_one::<GrowingWords>(now, bucket);
         for at in (0..level(word)).rev() {
             let (bucket, round) = (u64::from(bucket), self.growth.first() << at);
             // The child of this level is below the end, or the bucket itself is not older.
             if bucket >= round || bucket + round < end {
                 break;
             }
-            self.sweep_family::<L>(now, (bucket + round) as u32, end);
+            self.sweep_family(now, (bucket + round) as u32, end);
         }
     }
 }

@@ -23,11 +23,11 @@
 //! slots are counted as ghosts here.
 
 use super::{
-    GrowingSpace, GrowingTable, Item, Seen, Side,
+    GrowingSpace, GrowingTable, GrowingWords, Item, Seen, Side,
     room::{Outcome, Search},
 };
 use crate::{
-    bucket::{Code, GrowingLayout, leveled::level},
+    bucket::{Code, leveled::level},
     sync::{Acquire, Relaxed, Release, full_fence},
     table::{MergeRefusal, Merged, stats::RelocationCount},
 };
@@ -39,29 +39,29 @@ impl GrowingTable {
     ///
     /// # Panics
     /// If the numbers of buckets at level 0 differ.
-    pub fn merge<L: GrowingLayout>(&self, other: &Self, limit: Option<usize>) -> Merged {
+    pub fn merge(&self, other: &Self, limit: Option<usize>) -> Merged {
         assert_eq!(self.growth.first(), other.growth.first(), "other first buckets");
-        let Some((copy, items)) = other.try_clone::<L>() else { return Merged::out_of_memory() };
+        let Some((copy, items)) = other.try_clone() else { return Merged::out_of_memory() };
         let clears = self.stripes.clears();
         Merged::all_or_none(
             items,
-            |each| copy.for_each_known::<L>(items, each),
+            |each| copy.for_each_known(items, each),
             |is_ghost, item| {
-                if limit.is_some_and(|limit| self.may_hold::<L>(limit, &item)) {
+                if limit.is_some_and(|limit| self.may_hold(limit, &item)) {
                     return Err(MergeRefusal::TooManyCopies);
                 }
-                self.insert_known::<L>(&item, is_ghost)?;
+                self.insert_known(&item, is_ghost)?;
                 if !is_ghost {
                     self.counters.inserted();
-                    self.count_added::<L>();
+                    self.count_added();
                 }
                 Ok(())
             },
             |is_ghost, item| {
-                let whole = self.representative::<L>(&item);
-                let guard = self.stripe::<L>(&whole).lock();
+                let whole = self.representative(&item);
+                let guard = self.stripe::<GrowingWords>(&whole).lock();
                 let undone = self.stripes.clears_locked(&guard) == clears
-                    && self.clear_one::<L>(&guard, &whole, (), None);
+                    && self.clear_one::<GrowingWords>(&guard, &whole, (), None);
                 if undone && is_ghost {
                     self.occupancy.count_ghosts(-1);
                 } else if undone {
@@ -76,18 +76,14 @@ impl GrowingTable {
     /// Calls a function for each slot, until it returns `false`: whether the slot counts as a
     /// ghost, which all after the first `items` do, and what it knows, the side of its bucket
     /// first. Meanwhile no other thread may use the table.
-    fn for_each_known<L: GrowingLayout>(
-        &self,
-        items: u64,
-        each: &mut dyn FnMut(bool, Item) -> bool,
-    ) {
+    fn for_each_known(&self, items: u64, each: &mut dyn FnMut(bool, Item) -> bool) {
         let (mut number, mut go_on) = (0, true);
         self.for_each_in_use(|bucket, word| {
             if go_on {
                 // Relaxed: no other thread uses the table.
                 let word = word.load(Relaxed);
-                for slot in L::occupied_slots(word) {
-                    let known = self.known::<L>(bucket, level(word), slot);
+                for slot in self.leveled().occupied_slots(word) {
+                    let known = self.known(bucket, level(word), slot);
                     go_on = go_on && each(number >= items, known);
                     number += 1;
                 }
@@ -96,9 +92,9 @@ impl GrowingTable {
     }
 
     /// The item that agrees with what is known, and whose other bits are zero.
-    fn representative<L: GrowingLayout>(&self, known: &Item) -> Item {
+    fn representative(&self, known: &Item) -> Item {
         let Side { start, code: Code { core, extension } } = known.sides[0];
-        let extension = extension ^ (1 << extension.ilog2()) | 1 << L::EXTENSION;
+        let extension = extension ^ (1 << extension.ilog2()) | 1 << self.leveled().extension;
         let side = Side { start, code: Code { core, extension } };
         Item { sides: [side, self.growth.other(side)] }
     }
@@ -108,15 +104,11 @@ impl GrowingTable {
     /// The first side comes first. It is where the slot is in the other table. So a table that is
     /// empty takes all slots of another one of its size, which may be so full that they would not
     /// fit in another arrangement.
-    fn insert_known<L: GrowingLayout>(
-        &self,
-        item: &Item,
-        is_ghost: bool,
-    ) -> Result<(), MergeRefusal> {
+    fn insert_known(&self, item: &Item, is_ghost: bool) -> Result<(), MergeRefusal> {
         let (relocations, mut splits) = (RelocationCount::zero(), 0);
-        let whole = self.representative::<L>(item);
+        let whole = self.representative(item);
         loop {
-            match self.add_known::<L>(item, is_ghost) {
+            match self.add_known(item, is_ghost) {
                 Some(true) => {
                     self.counters.insert_relocated(&relocations);
                     return Ok(());
@@ -132,14 +124,14 @@ impl GrowingTable {
                 [false, false] => return Err(MergeRefusal::Unknown),
             };
             let within_reach = Item { sides };
-            if self.has_too_many::<L>(&whole, &within_reach) {
+            if self.has_too_many(&whole, &within_reach) {
                 return Err(MergeRefusal::TooManyCopies);
             }
             let mut search = Search::default();
-            match self.search::<L>(&within_reach, None, &mut search, &relocations) {
+            match self.search(&within_reach, None, &mut search, &relocations) {
                 Outcome::Exhausted => {
                     self.counters.search_failed();
-                    self.split_within_reach::<L>(&search, &mut splits)?;
+                    self.split_within_reach(&search, &mut splits)?;
                 }
                 // Located again, whether or not all moves were made.
                 Outcome::Stored | Outcome::Stale | Outcome::Copies => {}
@@ -149,15 +141,15 @@ impl GrowingTable {
 
     /// Adds a slot to the first location of an item if it is known and has room, or else to the
     /// second one. Returns `Some(false)` if the word has changed, and `None` if there is no room.
-    fn add_known<L: GrowingLayout>(&self, item: &Item, is_ghost: bool) -> Option<bool> {
+    fn add_known(&self, item: &Item, is_ghost: bool) -> Option<bool> {
         // A holder of all stripes must find each ghost stored and counted, or neither.
-        let _guard = is_ghost.then(|| self.stripe::<L>(item).lock());
+        let _guard = is_ghost.then(|| self.stripe::<GrowingWords>(item).lock());
         let seen = self.locate(item);
         let (Seen { bucket, word }, new) =
             seen.into_iter().zip(item.sides).find_map(|(seen, side)| {
                 let seen = seen?;
-                let slot = L::encode(side.code, level(seen.word), self.value_bits());
-                Some((seen, L::with(seen.word, slot)?))
+                let slot = self.leveled().encode(side.code, level(seen.word));
+                Some((seen, self.leveled().with(seen.word, slot)?))
             })?;
         // Release: pairs with the Acquire of whoever loads the word, as in `try_add`.
         let added = self.bucket(bucket).compare_exchange(word, new, Release, Relaxed).is_ok();
@@ -170,15 +162,15 @@ impl GrowingTable {
     /// Returns whether a merge must refuse a slot because of a limit on copies. All slots in its
     /// known locations count that agree with it, since each of them may be of its item.
     #[cold]
-    fn may_hold<L: GrowingLayout>(&self, limit: usize, item: &Item) -> bool {
+    fn may_hold(&self, limit: usize, item: &Item) -> bool {
         // As in `holds`, but always under the lock. Merges with a limit are rare.
         full_fence();
-        let _guard = self.stripe::<L>(item).lock();
+        let _guard = self.stripe::<GrowingWords>(item).lock();
         let seen = self.locate(item);
         let agree = |slot, word, side: Side| {
             let at = level(word);
             let low = side.code.extension & ((1 << at) - 1);
-            let (slot, code) = (L::decode(slot, at, low, self.value_bits()), side.code);
+            let (slot, code) = (self.leveled().decode(slot, at, low), side.code);
             let both = (1 << slot.known().min(code.known())) - 1;
             slot.core >> self.value_bits() == code.core >> self.value_bits()
                 && (slot.extension ^ code.extension) & both == 0
@@ -188,10 +180,10 @@ impl GrowingTable {
         let in_first = seen[0].map_or(0, |Seen { word, .. }| {
             let on_either =
                 |&slot: &u64| agree(slot, word, first) || is_one && agree(slot, word, second);
-            L::occupied_slots(word).filter(on_either).count()
+            self.leveled().occupied_slots(word).filter(on_either).count()
         });
         let in_second = seen[1].filter(|_| !is_one).map_or(0, |Seen { word, .. }| {
-            L::occupied_slots(word).filter(|&slot| agree(slot, word, second)).count()
+            self.leveled().occupied_slots(word).filter(|&slot| agree(slot, word, second)).count()
         });
         in_first + in_second >= limit
     }
@@ -200,11 +192,10 @@ impl GrowingTable {
 impl GrowingSpace {
     /// What a slot of a bucket of this level knows of its item. The first side is that of the
     /// bucket.
-    pub(super) fn known<L: GrowingLayout>(&self, bucket: u32, level: u32, slot: u64) -> Item {
+    pub(super) fn known(&self, bucket: u32, level: u32, slot: u64) -> Item {
         let first = self.growth.first();
         let (low, start) = (u64::from(bucket) / first, u64::from(bucket) % first);
-        let side =
-            Side { start: start as u32, code: L::decode(slot, level, low, self.value_bits()) };
+        let side = Side { start: start as u32, code: self.leveled().decode(slot, level, low) };
         Item { sides: [side, self.growth.other(side)] }
     }
 

@@ -207,7 +207,7 @@ use super::{
     Counters, GrowingBuckets, Payload, Seen, Space, Stripe, StripeGuard, Stripes, Table, Words,
 };
 use crate::{
-    bucket::GrowingLayout,
+    bucket::Leveled,
     sync::{Lock, Word},
 };
 
@@ -215,6 +215,7 @@ use crate::{
 #[derive(Debug)]
 pub struct GrowingSpace {
     growth: Growth,
+    payload: Payload,
     buckets: GrowingBuckets,
     limits: Limits,
     /// Whether address space is reserved, and huge pages are requested.
@@ -236,6 +237,10 @@ pub struct GrowingSpace {
     has_avx512: bool,
 }
 
+/// The words of a table that grows: see [`Words`]. Their layout is a value.
+#[derive(Clone, Copy, Debug)]
+pub struct GrowingWords;
+
 /// A table that grows.
 pub type GrowingTable = Table<GrowingSpace>;
 
@@ -243,7 +248,8 @@ impl GrowingTable {
     /// Returns an empty table, or `None` if the system refuses the memory. With `reserve`, address
     /// space is reserved for all buckets that there may ever be, if the system can do that.
     #[must_use]
-    pub fn new<L: GrowingLayout>(
+    pub fn new(
+        leveled: Leveled,
         payload: Payload,
         first: u64,
         limits: Limits,
@@ -252,13 +258,13 @@ impl GrowingTable {
     ) -> Option<Self> {
         let buckets = GrowingBuckets::new(first, limits.buckets, memory)?;
         buckets.commit(0..first)?;
-        Self::with_buckets::<L>(payload, first, buckets, limits, stripes, memory)
+        Self::with_buckets((leveled, payload), first, buckets, limits, stripes, memory)
     }
 
     /// As [`new`](Self::new), with these buckets. Those of the first size may not be
     /// committed yet.
-    fn with_buckets<L: GrowingLayout>(
-        payload: Payload,
+    fn with_buckets(
+        (leveled, payload): (Leveled, Payload),
         first: u64,
         buckets: GrowingBuckets,
         limits: Limits,
@@ -266,9 +272,11 @@ impl GrowingTable {
         memory: (bool, bool),
     ) -> Option<Self> {
         let start = || CachePadded::new(Word::new(Size { level: 0, split: 0 }.pack()));
+        assert_eq!(leveled.value_bits, payload.value_bits(), "the number of bits of a value");
         let clock = payload.clock(stripes, Some(first))?;
         let space = GrowingSpace {
-            growth: Growth::new::<L>(first, payload)?,
+            growth: Growth::new(first, leveled)?,
+            payload,
             buckets,
             limits,
             memory,
@@ -302,6 +310,19 @@ impl GrowingSpace {
         &self.growth
     }
 
+    /// The constants of a word.
+    #[inline]
+    #[must_use]
+    pub fn leveled(&self) -> &Leveled {
+        self.growth.leveled()
+    }
+
+    /// What slots hold beside fingerprints.
+    #[must_use]
+    pub fn payload(&self) -> Payload {
+        self.payload
+    }
+
     /// The number of bits of a value.
     #[inline]
     fn value_bits(&self) -> u32 {
@@ -310,13 +331,9 @@ impl GrowingSpace {
 
     /// The stripe of the item, or the slot, that has these sides.
     #[inline]
-    fn stripe_of<'a, L: GrowingLayout>(
-        &self,
-        stripes: &'a Stripes,
-        sides: [Side; 2],
-    ) -> &'a Stripe {
+    fn stripe_of<'a>(&self, stripes: &'a Stripes, sides: [Side; 2]) -> &'a Stripe {
         let starts = sides.map(|side| side.start);
-        stripes.at(self.growth.stripe::<L>(sides[0].code.core, starts))
+        stripes.at(self.growth.stripe(sides[0].code.core, starts))
     }
 
     /// A bucket.

@@ -1,28 +1,28 @@
 //! Bare steps of the protocol, which operations take as parts, for models and tests.
 
-use super::{GrowingTable, Place, Side, room::Victim, size::grow::GROUP};
-use crate::{InsertError, bucket::GrowingLayout};
+use super::{GrowingTable, GrowingWords, Place, Side, room::Victim, size::grow::GROUP};
+use crate::InsertError;
 
 impl GrowingTable {
     /// Splits the next bucket that no other thread is splitting. Returns `false` if there is none,
     /// or if the table may not grow further.
-    pub fn split_one<L: GrowingLayout>(&self) -> bool {
-        self.split_next::<L>(self.size()) == Ok(true)
+    pub fn split_one(&self) -> bool {
+        self.split_next(self.size()) == Ok(true)
     }
 
     /// Splits a bucket before its turn. Returns whether it was split: not if it has been split.
     ///
     /// # Errors
     /// Why it cannot be split.
-    pub fn split_early<L: GrowingLayout>(&self, place: Place) -> Result<bool, InsertError> {
-        self.split_out_of_turn::<L>(place.bucket, place.level)
+    pub fn split_early(&self, place: Place) -> Result<bool, InsertError> {
+        self.split_out_of_turn(place.bucket, place.level)
     }
 
     /// Splits a bucket, whose child must be committed, and does not advance the size. Returns
     /// whether it was split: not if it has been split.
-    pub fn split_only<L: GrowingLayout>(&self, place: Place) -> bool {
+    pub fn split_only(&self, place: Place) -> bool {
         let _guard = self.stripes.at((u64::from(place.bucket) / GROUP) as usize).lock();
-        self.split_bucket::<L>(self.clock.now(), place.bucket, place.level)
+        self.split_bucket(self.clock.now(), place.bucket, place.level)
     }
 
     /// The number of occupied slots, and of ghosts among them, by which the table grows.
@@ -34,14 +34,9 @@ impl GrowingTable {
     /// Moves a slot that has this side at this place to its other side, and stores the incoming
     /// side in the slot that it leaves. Counts the incoming item, as an insert does. Returns
     /// `false` if the incoming side was not stored, or if nothing was moved.
-    pub fn relocate_slot<L: GrowingLayout>(
-        &self,
-        side: Side,
-        place: Place,
-        incoming: Option<Side>,
-    ) -> bool {
-        let slot = L::encode(side.code, place.level, self.value_bits());
-        let moved = self.relocate::<L>(Victim { side, place, slot }, incoming);
+    pub fn relocate_slot(&self, side: Side, place: Place, incoming: Option<Side>) -> bool {
+        let slot = self.leveled().encode(side.code, place.level);
+        let moved = self.relocate::<GrowingWords>(Victim { side, place, slot }, incoming);
         if moved && incoming.is_some() {
             let _ = self.occupancy.count(1);
         }

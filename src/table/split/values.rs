@@ -35,14 +35,15 @@
 //! ghost is to the item what an alias is: if the item's value is replaced, the ghost keeps the old
 //! one, and `get` may return it.
 
-use super::{GrowingTable, Item, Words};
-use crate::bucket::GrowingLayout;
+use super::{GrowingTable, GrowingWords, Item, Words};
 
 impl GrowingTable {
     /// Returns the value of a slot that matches the item, with any value, or `None` if there is
     /// none. Of several slots, it is the one that knows most.
     #[must_use]
-    pub fn get<L: GrowingLayout>(&self, item: Item) -> Option<u16> {
-        self.look_up::<L, _>(&item, |words| L::value_in(&self.space, &item, (), words))
+    pub fn get(&self, item: Item) -> Option<u16> {
+        self.look_up::<GrowingWords, _>(&item, |words| {
+            GrowingWords::value_in(&self.space, &item, (), words)
+        })
     }
 }

@@ -15,10 +15,7 @@ use core::ops::Range;
 
 use super::{GrowingSpace, GrowingTable, Size};
 use crate::{
-    bucket::{
-        GrowingLayout,
-        leveled::{level, slots},
-    },
+    bucket::leveled::{level, slots},
     sync::{AcqRel, Relaxed, Word, acquire_fence},
     table::{AllStripes, ClockState, GrowingBuckets, SweepState, memory::touch_pages},
 };
@@ -40,10 +37,10 @@ impl GrowingTable {
     /// the table throughout the call, and the number of items in the copy; or `None` if the system
     /// refuses the memory.
     #[must_use]
-    pub fn try_clone<L: GrowingLayout>(&self) -> Option<(Self, u64)> {
+    pub fn try_clone(&self) -> Option<(Self, u64)> {
         let GrowingSpace { limits, memory, .. } = self.space;
-        let (payload, first) = (self.growth.payload(), self.growth.first());
-        let mut copy = Self::new::<L>(payload, first, limits, self.stripes(), memory)?;
+        let (leveled, first) = (*self.leveled(), self.growth.first());
+        let mut copy = Self::new(leveled, self.payload, first, limits, self.stripes(), memory)?;
         // Relaxed: a limit that publishes nothing.
         copy.max_bytes.set(self.max_bytes.load(Relaxed));
         let (mut touched, mut slack) = (0, 0);
@@ -71,7 +68,7 @@ impl GrowingTable {
         copy.for_each_in_use(|bucket, word| {
             // Relaxed: no other thread uses the copy.
             let word = word.load(Relaxed);
-            occupied += u64::from(L::occupied(word));
+            occupied += u64::from(self.leveled().occupied(word));
             end = end.max(u64::from(bucket) + 1);
         });
         if slack > 0 {
@@ -80,7 +77,7 @@ impl GrowingTable {
         let items = items(occupied, ghosts.max(0) as u64);
         copy.occupancy.start(items as i64, (occupied - items) as i64, 0);
         if let Some((clock, sweep)) = clock {
-            copy.start_clock::<L>(clock, &sweep);
+            copy.start_clock(clock, &sweep);
         }
         Some((copy, items))
     }
@@ -106,12 +103,12 @@ impl GrowingTable {
     }
 
     /// Sets the clock of a table that is not shared, and counts all its slots by their stamps.
-    pub(super) fn start_clock<L: GrowingLayout>(&mut self, clock: ClockState, sweep: &SweepState) {
+    pub(super) fn start_clock(&mut self, clock: ClockState, sweep: &SweepState) {
         self.clock.set(clock);
         self.clock.set_sweep(sweep);
         self.for_each_in_use(|_, word| {
             // Relaxed: the table is not shared.
-            self.clock.count_all(L::LANES, &[slots(word.load(Relaxed))]);
+            self.clock.count_all(self.leveled().lanes, &[slots(word.load(Relaxed))]);
         });
     }
 
@@ -147,7 +144,7 @@ impl GrowingTable {
     /// Removes every item and every ghost. Returns the number of items. The levels stay, and with
     /// them the size.
     #[must_use]
-    pub fn clear<L: GrowingLayout>(&self) -> u64 {
+    pub fn clear(&self) -> u64 {
         let stripes = self.stripes.lock_all();
         stripes.bump();
         self.settle(&stripes);
@@ -159,8 +156,8 @@ impl GrowingTable {
             // thread that compares and swaps a word from before the clear must fail, or find what
             // it has planned for.
             let cleared = word.fetch_and(levels, AcqRel);
-            occupied += u64::from(L::occupied(cleared));
-            self.clock.count_cleared(L::LANES, slots(cleared));
+            occupied += u64::from(self.leveled().occupied(cleared));
+            self.clock.count_cleared(self.leveled().lanes, slots(cleared));
         });
         // Under the locks: whoever acquires them next finds no ghosts counted that are gone.
         let ghosts = self.occupancy.ghosts();

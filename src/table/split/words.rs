@@ -3,13 +3,14 @@
 use core::hint::select_unpredictable;
 
 use super::{
-    GrowingSpace, GrowingTable, Item, Seen, Side, Space, Stripe, StripeGuard, Stripes, Words,
+    GrowingSpace, GrowingTable, GrowingWords, Item, Seen, Side, Space, Stripe, StripeGuard,
+    Stripes, Words,
     room::{Outcome, Search, Victim},
 };
 use crate::{
     InsertError,
     bucket::{
-        Code, GrowingLayout, Lanes,
+        Code, Lanes,
         leveled::{Found, level, slots},
     },
     sync::{Acquire, Word},
@@ -24,7 +25,7 @@ impl Space for GrowingSpace {
 
     #[inline]
     fn value_mask(&self) -> u32 {
-        self.growth.payload().value_mask()
+        self.payload.value_mask()
     }
 
     #[inline]
@@ -77,15 +78,15 @@ impl Space for GrowingSpace {
     }
 }
 
-impl<L: GrowingLayout> Words<GrowingSpace> for L {
+impl Words<GrowingSpace> for GrowingWords {
     #[inline]
-    fn lanes(_space: &GrowingSpace) -> &Lanes {
-        const { &L::LANES }
+    fn lanes(space: &GrowingSpace) -> &Lanes {
+        &space.growth.leveled().lanes
     }
 
     #[inline]
     fn item(space: &GrowingSpace, mixed: u64) -> Item {
-        space.growth.item::<L>(mixed)
+        space.growth.item(mixed)
     }
 
     #[inline]
@@ -94,7 +95,7 @@ impl<L: GrowingLayout> Words<GrowingSpace> for L {
         hashes: &mut Hashes<'_>,
         operation: impl FnMut(usize, Item),
     ) {
-        let prefetched = |mixed| table.fetched::<L>(mixed);
+        let prefetched = |mixed| table.fetched::<GrowingWords>(mixed);
         for_each_prefetched(hashes, Item::NONE, prefetched, operation);
     }
 
@@ -105,7 +106,7 @@ impl<L: GrowingLayout> Words<GrowingSpace> for L {
 
     #[inline]
     fn stripe<'a>(space: &GrowingSpace, stripes: &'a Stripes, item: &Item) -> &'a Stripe {
-        space.stripe_of::<L>(stripes, item.sides)
+        space.stripe_of(stripes, item.sides)
     }
 
     #[inline]
@@ -114,12 +115,12 @@ impl<L: GrowingLayout> Words<GrowingSpace> for L {
         stripes: &'a Stripes,
         Victim { side, .. }: Victim,
     ) -> &'a Stripe {
-        space.stripe_of::<L>(stripes, [side, space.growth.other(side)])
+        space.stripe_of(stripes, [side, space.growth.other(side)])
     }
 
     #[inline]
     fn marks(space: &GrowingSpace, item: &Item, [first, second]: [Seen; 2]) -> [u64; 2] {
-        let matches = |word, side: Side| L::matches(word, side.code, space.value_bits());
+        let matches = |word, side: Side| space.growth.leveled().matches(word, side.code);
         let [in_first, in_second] =
             [matches(first.word, item.sides[0]), matches(second.word, item.sides[1])];
         // In one bucket, a slot that matches on both sides is one copy. Both loads of it must show
@@ -140,10 +141,10 @@ impl<L: GrowingLayout> Words<GrowingSpace> for L {
     #[inline]
     fn value_in(space: &GrowingSpace, item: &Item, (): (), words: [Seen; 2]) -> Option<u16> {
         if space.value_bits() == 0 {
-            return space.is_in::<L>(item, words).then_some(0);
+            return space.is_in(item, words).then_some(0);
         }
-        let marks = |word, code: Code| L::matches(word, code, space.value_bits());
-        let (_, Found { slot, .. }) = longest::<L>(item, words, marks)?;
+        let marks = |word, code: Code| space.growth.leveled().matches(word, code);
+        let (_, Found { slot, .. }) = longest(space, item, words, marks)?;
         Some((slot & u64::from(space.value_mask())) as u16)
     }
 
@@ -155,13 +156,13 @@ impl<L: GrowingLayout> Words<GrowingSpace> for L {
         words: [Seen; 2],
         value: Option<u16>,
     ) -> Option<(Seen, u64)> {
-        let marks = |word, code| L::matches_with_value(word, code, space.value_bits());
-        let (seen, Found { lane, slot }) = longest::<L>(item, words, marks)?;
+        let marks = |word, code| space.growth.leveled().matches_with_value(word, code);
+        let (seen, Found { at, slot }) = longest(space, item, words, marks)?;
         let new = match value {
-            None => L::without(seen.word, lane),
-            Some(value) => L::replace(
+            None => space.growth.leveled().without(seen.word, at),
+            Some(value) => space.growth.leveled().replace(
                 seen.word,
-                lane,
+                at,
                 slot & !u64::from(space.value_mask()) | u64::from(value),
             ),
         };
@@ -179,7 +180,7 @@ impl<L: GrowingLayout> Words<GrowingSpace> for L {
         let [first, second] = item.sides.map(|side| side.code.extension);
         let extension = select_unpredictable(is_second, second, first);
         let code = Code { extension, ..item.sides[0].code };
-        L::encode(code, level(word), space.value_bits()) as u32
+        space.growth.leveled().encode(code, level(word)) as u32
     }
 
     #[inline]
@@ -188,21 +189,21 @@ impl<L: GrowingLayout> Words<GrowingSpace> for L {
     }
 
     #[inline]
-    fn with(_space: &GrowingSpace, word: u64, slot: u32) -> Option<u64> {
-        L::with(word, slot.into())
+    fn with(space: &GrowingSpace, word: u64, slot: u32) -> Option<u64> {
+        space.growth.leveled().with(word, slot.into())
     }
 
     #[inline]
-    fn without_all(_space: &GrowingSpace, word: u64, marks: u64) -> u64 {
-        L::without_all(word, marks)
+    fn without_all(space: &GrowingSpace, word: u64, marks: u64) -> u64 {
+        space.growth.leveled().without_all(word, marks)
     }
 
     #[inline]
-    fn with_changed(_space: &GrowingSpace, word: u64, slot: u32, new: Option<u32>) -> Option<u64> {
-        let lane = L::find(word, slot.into())?;
+    fn with_changed(space: &GrowingSpace, word: u64, slot: u32, new: Option<u32>) -> Option<u64> {
+        let at = space.growth.leveled().find(word, slot.into())?;
         Some(match new {
-            None => L::without(word, lane),
-            Some(new) => L::replace(word, lane, new.into()),
+            None => space.growth.leveled().without(word, at),
+            Some(new) => space.growth.leveled().replace(word, at, new.into()),
         })
     }
 
@@ -212,7 +213,8 @@ impl<L: GrowingLayout> Words<GrowingSpace> for L {
         // published.
         let word = space.bucket(place.bucket).load_to_change(Acquire);
         // A slot's value can recur at another level, with another meaning.
-        let is_there = level(word) == place.level && L::find(word, slot).is_some();
+        let is_there =
+            level(word) == place.level && space.growth.leveled().find(word, slot).is_some();
         is_there.then_some((Seen { bucket: place.bucket, word }, slot as u32))
     }
 
@@ -224,16 +226,16 @@ impl<L: GrowingLayout> Words<GrowingSpace> for L {
         // mutant-ok: models have all memory from the start, and a load to change is the latest
         let load = |bucket| space.bucket(bucket).load_to_change(Acquire);
         let to = space.follow(other, place, load)?;
-        Some((to, L::encode(other.code, level(to.word), space.value_bits()) as u32))
+        Some((to, space.growth.leveled().encode(other.code, level(to.word)) as u32))
     }
 
     #[inline]
     fn incoming_slot(space: &GrowingSpace, Victim { place, .. }: Victim, incoming: Side) -> u32 {
-        L::encode(incoming.code, place.level, space.value_bits()) as u32
+        space.growth.leveled().encode(incoming.code, place.level) as u32
     }
 
     fn clear_elsewhere(table: &GrowingTable, guard: &StripeGuard, victim: Victim) -> bool {
-        table.clear_copies::<L>(guard, victim)
+        table.clear_copies(guard, victim)
     }
 
     fn make_room(
@@ -242,10 +244,10 @@ impl<L: GrowingLayout> Words<GrowingSpace> for L {
         attempts: &mut Attempts,
     ) -> Result<(), InsertError> {
         let mut search = Search::default();
-        match table.search::<L>(item, None, &mut search, &attempts.relocations) {
+        match table.search(item, None, &mut search, &attempts.relocations) {
             Outcome::Exhausted => {
                 table.counters.search_failed();
-                table.split_within_reach::<L>(&search, &mut attempts.splits)
+                table.split_within_reach(&search, &mut attempts.splits)
             }
             // The caller looks again, whether or not all moves were made.
             Outcome::Stored | Outcome::Stale | Outcome::Copies => Ok(()),
@@ -254,30 +256,31 @@ impl<L: GrowingLayout> Words<GrowingSpace> for L {
 
     #[inline]
     fn insert_by_making_room(table: &GrowingTable, item: &Item) -> Result<(), InsertError> {
-        table.insert_by_making_room::<L>(item)
+        table.insert_by_making_room(item)
     }
 
     #[inline]
     fn count_added(table: &GrowingTable) {
-        table.count_added::<L>();
+        table.count_added();
     }
 
     fn sweep_bucket(table: &GrowingTable, now: u64, bucket: u32, end: u64) {
-        table.sweep_family::<L>(now, bucket, end);
+        table.sweep_family(now, bucket, end);
     }
 }
 
 /// The slot that knows most bits, of those that `marks` marks as matches of a code, in either of
 /// two words.
 #[inline]
-fn longest<L: GrowingLayout>(
+fn longest(
+    space: &GrowingSpace,
     item: &Item,
     words: [Seen; 2],
     marks: impl Fn(u64, Code) -> u64,
 ) -> Option<(Seen, Found)> {
     let found = |index: usize| {
         let (Seen { word, .. }, code) = (words[index], item.sides[index].code);
-        let longest = L::longest(word, marks(word, code))?;
+        let longest = space.growth.leveled().longest(word, marks(word, code))?;
         // The bits that the number of the bucket tells, and the length of the slot.
         Some((level(word) + longest.slot.ilog2(), (words[index], longest)))
     };

@@ -3,11 +3,12 @@
 
 use super::*;
 use crate::{
-    bucket::{GrowingLayout, Leveled, leveled},
+    bucket::leveled,
     table::{
-        Answers, Payload, Stripes,
+        Answers, Stripes,
         batch::Source,
         kernels::{
+            Form, Of,
             growing::{Growing, GrowingView},
             single::contains_one,
             two::Two,
@@ -63,9 +64,8 @@ enum Told {
 }
 
 impl Grown {
-    fn new<L: GrowingLayout>((first, level, split): (u64, u32, u64), count: u64) -> Self {
-        let (growth, size) =
-            (Growth::new::<L>(first, Payload::NONE).expect("memory"), Size { level, split });
+    fn new<L: Form>((first, level, split): (u64, u32, u64), count: u64) -> Self {
+        let (growth, size) = (Growth::new(first, L::L).expect("memory"), Size { level, split });
         let end = first << (level + 1);
         let mut levels: Vec<Option<u32>> = (0..end)
             .map(|bucket| {
@@ -90,13 +90,13 @@ impl Grown {
             levels.iter().map(|level| leveled::empty(level.unwrap_or(0))).collect();
         let hashes: Vec<u64> = (0..count).collect();
         for &hash in &hashes {
-            let Item { sides } = growth.item::<L>(mix(hash, SEED));
+            let Item { sides } = growth.item(mix(hash, SEED));
             let side = sides[numbers.below(2) as usize];
             let Place { bucket, level } = place(&growth, &levels, side);
-            let slot = L::encode(side.code, level, 0);
+            let slot = L::L.encode(side.code, level);
             // A tail that is not longer, and perhaps one bit that differs.
-            let tail = numbers.below(u64::from(L::MAX_TAIL) + 1) as u32;
-            let marker = 1 << (L::CORE + tail.min(slot.ilog2() - L::CORE));
+            let tail = numbers.below(u64::from(L::L.max_tail) + 1) as u32;
+            let marker = 1 << (L::L.core + tail.min(slot.ilog2() - L::L.core));
             let slot = slot & (marker - 1) | marker;
             let slot = match numbers.below(4) {
                 0 => continue,
@@ -104,7 +104,7 @@ impl Grown {
                 _ => slot,
             };
             let word = &mut words[bucket as usize];
-            *word = L::with(*word, slot).unwrap_or(*word);
+            *word = L::L.with(*word, slot).unwrap_or(*word);
         }
         let stripes = Stripes::with_count(STRIPES).expect("memory");
         // As in `Scene::new`.
@@ -114,12 +114,12 @@ impl Grown {
     }
 
     /// What the words tell of a hash.
-    fn told<L: GrowingLayout>(&self, hash: u64) -> Told {
-        let Item { sides } = self.growth.item::<L>(mix(hash, SEED));
+    fn told<L: Form>(&self, hash: u64) -> Told {
+        let Item { sides } = self.growth.item(mix(hash, SEED));
         let looks = sides.map(|side| {
             let Place { bucket, level } = self.growth.place(side, self.size).expect("an item");
             let word = self.words[bucket as usize].load(Relaxed);
-            (leveled::level(word) == level, L::matches(word, side.code, 0) != 0)
+            (leveled::level(word) == level, L::L.matches(word, side.code) != 0)
         });
         if looks.iter().any(|&(is_level, _)| !is_level) {
             Told::Open
@@ -131,13 +131,13 @@ impl Grown {
     }
 
     /// The number of the stripe of a hash.
-    fn stripe<L: GrowingLayout>(&self, hash: u64) -> usize {
-        let Item { sides: [one, other] } = self.growth.item::<L>(mix(hash, SEED));
-        self.growth.stripe::<L>(one.code.core, [one.start, other.start]) % STRIPES
+    fn stripe<L: Form>(&self, hash: u64) -> usize {
+        let Item { sides: [one, other] } = self.growth.item(mix(hash, SEED));
+        self.growth.stripe(one.code.core, [one.start, other.start]) % STRIPES
     }
 
     /// Looks up a batch.
-    fn look_up<L: GrowingLayout>(
+    fn look_up<L: Form>(
         &self,
         (kernel, way, prefetches): (Kernel, Way, bool),
         hashes: &[u64],
@@ -189,12 +189,12 @@ impl Grown {
         Found(found, count)
     }
 
-    fn look_up_one<L: GrowingLayout>(&self, kernel: Kernel, hash: u64) -> Option<bool> {
+    fn look_up_one<L: Form>(&self, kernel: Kernel, hash: u64) -> Option<bool> {
         let mixed = mix(hash, SEED);
         // SAFETY: the caller takes kernels that the processor has. The words are those of a table
         // of this size.
         unsafe {
-            contains_one::<L>(kernel)(
+            contains_one(&L::L, kernel).expect("a kernel")(
                 self.words.as_ptr(),
                 &self.growth,
                 &self.stripes,
@@ -218,10 +218,10 @@ fn place(growth: &Growth, levels: &[Option<u32>], side: Side) -> Place {
 /// Calls `test` for all layouts.
 macro_rules! in_all_layouts {
     ($test:ident) => {
-        $test::<Leveled<5, 6>>();
-        $test::<Leveled<4, 7>>();
-        $test::<Leveled<3, 8>>();
-        $test::<Leveled<2, 8>>();
+        $test::<Of<5, 6>>();
+        $test::<Of<4, 7>>();
+        $test::<Of<3, 8>>();
+        $test::<Of<2, 8>>();
     };
 }
 
@@ -230,7 +230,7 @@ fn available() -> impl Iterator<Item = Kernel> {
     [Kernel::Scalar, Kernel::Avx512].into_iter().filter(|kernel| kernel.is_available())
 }
 
-fn finds_as_the_oracle<L: GrowingLayout>() {
+fn finds_as_the_oracle<L: Form>() {
     for size in SIZES {
         let buckets = (size.0 << size.1) + size.2;
         let grown = Grown::new::<L>(size, 1_500 + 3 * buckets.min(100_000));
@@ -283,17 +283,17 @@ fn kernels_find_what_the_oracle_finds() {
 
 /// Items in distinct stripes, none of which is found or open, with words in whole pages.
 #[cfg(target_os = "linux")]
-fn absent_in<L: GrowingLayout>(grown: &Grown, count: usize, second_is_less: bool) -> Vec<u64> {
+fn absent_in<L: Form>(grown: &Grown, count: usize, second_is_less: bool) -> Vec<u64> {
     let pages = first_load::in_whole_pages(&grown.words);
     let is_fit = |hash: &u64| {
-        let Item { sides } = grown.growth.item::<L>(mix(*hash, SEED));
+        let Item { sides } = grown.growth.item(mix(*hash, SEED));
         let places = sides.map(|side| grown.growth.place(side, grown.size).expect("an item"));
         places.iter().all(|place| pages.contains(&(place.bucket as usize)))
             && grown.told::<L>(*hash) == Told::Miss
     };
     // The stripes of both buckets alone, and of the core alone, are other ones.
     let tells = |hash: &u64| {
-        let Item { sides: [one, other] } = grown.growth.item::<L>(mix(*hash, SEED));
+        let Item { sides: [one, other] } = grown.growth.item(mix(*hash, SEED));
         let is_odd = |side: Side| side.start % 2 == 1;
         let (low, high) = if second_is_less { (other, one) } else { (one, other) };
         low.start < high.start && is_odd(low) && !is_odd(high)
@@ -305,7 +305,7 @@ fn absent_in<L: GrowingLayout>(grown: &Grown, count: usize, second_is_less: bool
 }
 
 #[cfg(target_os = "linux")]
-fn notices_versions<L: GrowingLayout>() {
+fn notices_versions<L: Form>() {
     let grown = Grown::new::<L>((2_111, 2, 8_000), 30_000);
     for second_is_less in [false, true] {
         notices_versions_of::<L>(&grown, second_is_less);
@@ -315,7 +315,7 @@ fn notices_versions<L: GrowingLayout>() {
 /// Of items in distinct stripes. The bucket that tells the stripe of the first one is on its second
 /// side, or on its first one.
 #[cfg(target_os = "linux")]
-fn notices_versions_of<L: GrowingLayout>(grown: &Grown, second_is_less: bool) {
+fn notices_versions_of<L: Form>(grown: &Grown, second_is_less: bool) {
     on_every_kernel(|how @ (_, way, _)| {
         let mut hashes = absent_in::<L>(grown, len(way).min(ROUND), second_is_less);
         let last = hashes.len() - 1;
@@ -360,12 +360,12 @@ fn a_version_that_changes_in_a_growing_table_is_noticed() {
 }
 
 #[cfg(target_os = "linux")]
-fn hits_need_no_version<L: GrowingLayout>() {
+fn hits_need_no_version<L: Form>() {
     let grown = Grown::new::<L>((2_111, 2, 8_000), 30_000);
     let hits: Vec<u64> = (0..30_000).filter(|&hash| grown.told::<L>(hash) == Told::Hit).collect();
     let pages = first_load::in_whole_pages(&grown.words);
     let in_pages = |hash: &u64| {
-        let Item { sides } = grown.growth.item::<L>(mix(*hash, SEED));
+        let Item { sides } = grown.growth.item(mix(*hash, SEED));
         let places = sides.map(|side| grown.growth.place(side, grown.size).expect("an item"));
         places.iter().all(|place| pages.contains(&(place.bucket as usize)))
     };

@@ -3,29 +3,26 @@
 #[cfg(guira_vectors)]
 mod vectors;
 
-use super::{GrowingSpace, GrowingTable, Item, Place, Seen, Side};
-use crate::{
-    bucket::{GrowingLayout, leveled::level},
-    sync::Word,
-};
+use super::{GrowingSpace, GrowingTable, GrowingWords, Item, Place, Seen, Side};
+use crate::{bucket::leveled::level, sync::Word};
 
 impl GrowingTable {
     /// Returns whether a slot that matches the item is on one of its sides.
     #[inline]
     #[must_use]
-    pub fn contains<L: GrowingLayout>(&self, item: Item) -> bool {
-        let is_in = |words| self.is_in::<L>(&item, words).then_some(());
-        self.look_up::<L, _>(&item, is_in).is_some()
+    pub fn contains(&self, item: Item) -> bool {
+        let is_in = |words| self.is_in(&item, words).then_some(());
+        self.look_up::<GrowingWords, _>(&item, is_in).is_some()
     }
 }
 
 impl GrowingSpace {
     /// Returns whether one of the words has a slot that matches the item.
     #[inline]
-    pub(super) fn is_in<L: GrowingLayout>(&self, item: &Item, seen: [Seen; 2]) -> bool {
+    pub(super) fn is_in(&self, item: &Item, seen: [Seen; 2]) -> bool {
         // Each side has its own pattern, also if both locations are the same bucket.
         let [first, second] = item.sides;
-        let matches = |seen: Seen, side: Side| L::matches(seen.word, side.code, self.value_bits());
+        let matches = |seen: Seen, side: Side| self.leveled().matches(seen.word, side.code);
         matches(seen[0], first) | matches(seen[1], second) != 0
     }
 

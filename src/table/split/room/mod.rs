@@ -4,9 +4,10 @@ mod relocate;
 mod search;
 
 use super::{
-    GrowingTable, Item, Place, Seen, Side, Size, Space, StripeGuard, Words, address::mask,
+    GrowingTable, GrowingWords, Item, Place, Seen, Side, Size, Space, StripeGuard, Words,
+    address::mask,
 };
-use crate::{InsertError, bucket::GrowingLayout, table::stats::RelocationCount};
+use crate::{InsertError, table::stats::RelocationCount};
 #[cfg(guira_vectors)]
 pub(in crate::table) use search::{Neighbours, Root};
 pub(super) use search::{Outcome, Search, Victim};
@@ -18,35 +19,35 @@ impl GrowingTable {
     /// The rest of `insert`, once both locations were full.
     #[cold]
     #[inline(never)]
-    pub(super) fn insert_by_making_room<L: GrowingLayout>(
-        &self,
-        item: &Item,
-    ) -> Result<(), InsertError> {
+    pub(super) fn insert_by_making_room(&self, item: &Item) -> Result<(), InsertError> {
         let relocations = RelocationCount::zero();
         let mut splits = 0;
         loop {
-            if self.add_swept::<L>(item) {
+            if self.add_swept::<GrowingWords>(item) {
                 self.counters.insert_relocated(&relocations);
                 return Ok(());
             }
             let (mut search, mut made_room) = (Search::default(), Ok(()));
-            let stored = match self.search::<L>(item, Some(item), &mut search, &relocations) {
+            let stored = match self.search(item, Some(item), &mut search, &relocations) {
                 Outcome::Stored => true,
                 Outcome::Stale => false,
                 Outcome::Copies => {
-                    if self.has_too_many::<L>(item, item) {
+                    if self.has_too_many(item, item) {
                         return Err(InsertError::TooManyCopies);
                     }
                     false
                 }
                 Outcome::Exhausted => {
                     self.counters.search_failed();
-                    made_room = self.split_within_reach::<L>(&search, &mut splits);
+                    made_room = self.split_within_reach(&search, &mut splits);
                     false
                 }
             };
             // Slots may have expired since, if the search failed.
-            if stored || self.add::<L>(item) || made_room.is_err() && self.add_swept::<L>(item) {
+            if stored
+                || self.add::<GrowingWords>(item)
+                || made_room.is_err() && self.add_swept::<GrowingWords>(item)
+            {
                 self.counters.insert_relocated(&relocations);
                 return Ok(());
             }
@@ -62,53 +63,55 @@ impl GrowingTable {
     /// # Errors
     /// Why no bucket can be split, or `Full` if this insert has had enough of them split, or if the
     /// table has room and splits make none here.
-    pub(super) fn split_within_reach<L: GrowingLayout>(
+    pub(super) fn split_within_reach(
         &self,
         search: &Search,
         splits: &mut u32,
     ) -> Result<(), InsertError> {
         *splits += 1;
-        if *splits > MAX_SPLITS || self.is_sparse::<L>() {
+        if *splits > MAX_SPLITS || self.is_sparse() {
             return Err(InsertError::Full);
         }
         for (bucket, level) in search.buckets() {
             // One that cannot be split does not tell whether another one can.
-            if self.split_out_of_turn::<L>(bucket, level) == Ok(true) {
+            if self.split_out_of_turn(bucket, level) == Ok(true) {
                 return Ok(());
             }
         }
-        self.split_in_turn::<L>()
+        self.split_in_turn()
     }
 
     /// Returns whether an insert that found both locations full must be refused: they are full, and
     /// copies take as many of their slots as they may. `known` is the item, or as much of it as is
     /// known.
-    pub(super) fn has_too_many<L: GrowingLayout>(&self, item: &Item, known: &Item) -> bool {
-        let _guard = self.stripe::<L>(item).lock();
-        let (_, seen) = self.load_unexpired::<L>(known);
-        seen.iter().all(|seen| L::is_full(seen.word)) && self.are_too_many::<L>(known, seen)
+    pub(super) fn has_too_many(&self, item: &Item, known: &Item) -> bool {
+        let _guard = self.stripe::<GrowingWords>(item).lock();
+        let (_, seen) = self.load_unexpired(known);
+        seen.iter().all(|seen| self.leveled().is_full(seen.word)) && self.are_too_many(known, seen)
     }
 
     /// As [`has_too_many`](Self::has_too_many), for words of both locations without expired slots.
-    pub(super) fn are_too_many<L: GrowingLayout>(&self, item: &Item, seen: [Seen; 2]) -> bool {
-        L::copies_in(&self.space, item, (), seen) >= too_many::<L>(seen[0].bucket == seen[1].bucket)
+    pub(super) fn are_too_many(&self, item: &Item, seen: [Seen; 2]) -> bool {
+        GrowingWords::copies_in(&self.space, item, (), seen)
+            >= self.too_many(seen[0].bucket == seen[1].bucket)
     }
 
     /// Counts an item that was added, and lets the table grow if that is due. The caller holds no
     /// stripe.
     #[inline]
-    pub(super) fn count_added<L: GrowingLayout>(&self) {
+    pub(super) fn count_added(&self) {
         if self.occupancy.count(1) {
-            self.grow::<L>();
+            self.grow();
         }
     }
-}
 
-/// The number of copies to which no more are added if their locations are full: as many as a bucket
-/// has slots. Many copies of few items would fill buckets that splits cannot relieve.
-///
-/// Of the four slots of two buckets it is three: with short fingerprints, two items out of a few
-/// million that are no copies match two of four slots.
-fn too_many<L: GrowingLayout>(is_one_bucket: bool) -> usize {
-    (if is_one_bucket { L::SLOTS } else { L::SLOTS.max(3) }) as usize
+    /// The number of copies to which no more are added if their locations are full: as many as a bucket
+    /// has slots. Many copies of few items would fill buckets that splits cannot relieve.
+    ///
+    /// Of the four slots of two buckets it is three: with short fingerprints, two items out of a few
+    /// million that are no copies match two of four slots.
+    fn too_many(&self, is_one_bucket: bool) -> usize {
+        let slots = self.leveled().slots;
+        (if is_one_bucket { slots } else { slots.max(3) }) as usize
+    }
 }

@@ -2,19 +2,19 @@
 
 use super::{GrowingTable, Place, Side, StripeGuard, Victim};
 use crate::{
-    bucket::{Code, GrowingLayout, leveled::level},
+    bucket::{Code, leveled::level},
     sync::{Acquire, Relaxed, Release},
 };
 
 impl GrowingTable {
     /// Clears a slot that has been copied to its other side, and whose bucket was split since.
     /// Returns whether it was there: otherwise it was swept, and the copy is one slot more.
-    pub(in crate::table) fn clear_copies<L: GrowingLayout>(
+    pub(in crate::table) fn clear_copies(
         &self,
         guard: &StripeGuard,
         Victim { side, place, slot }: Victim,
     ) -> bool {
-        let cleared = self.clear_all::<L>(guard, side, place);
+        let cleared = self.clear_all(guard, side, place);
         self.count_cleared_copies(slot, cleared);
         cleared > 0
     }
@@ -35,12 +35,7 @@ impl GrowingTable {
     /// if its tail ran out. Returns their number.
     #[cold]
     #[expect(clippy::only_used_in_recursion, reason = "the caller holds the lock")]
-    fn clear_all<L: GrowingLayout>(
-        &self,
-        guard: &StripeGuard,
-        mut side: Side,
-        mut place: Place,
-    ) -> i64 {
+    fn clear_all(&self, guard: &StripeGuard, mut side: Side, mut place: Place) -> i64 {
         let mut cleared = 0;
         loop {
             // Acquire: pairs with the Release of a switch, so that the child is there.
@@ -55,19 +50,19 @@ impl GrowingTable {
                     // The tail has run out: there is a copy in either bucket. Each of them is known
                     // by the bit that the number of its bucket has.
                     let in_child = Code { core, extension: extension | 2 << place.level };
-                    cleared += self.clear_all::<L>(guard, Side { code: in_child, ..side }, child);
+                    cleared += self.clear_all(guard, Side { code: in_child, ..side }, child);
                     side.code.extension = extension ^ (3 << place.level);
                 } else if next & 1 == 1 {
-                    return cleared + self.clear_all::<L>(guard, side, child);
+                    return cleared + self.clear_all(guard, side, child);
                 }
                 place.level += 1;
             }
-            let slot = L::encode(side.code, place.level, self.value_bits());
-            let Some(lane) = L::find(word, slot) else {
+            let slot = self.leveled().encode(side.code, place.level);
+            let Some(at) = self.leveled().find(word, slot) else {
                 assert!(self.clock.sweeps(), "only the holder of its stripe clears a slot");
                 return cleared;
             };
-            let new = L::without(word, lane);
+            let new = self.leveled().without(word, at);
             // Release: as in `change_slot`.
             if self.bucket(place.bucket).compare_exchange(word, new, Release, Relaxed).is_ok() {
                 return cleared + 1;

@@ -5,11 +5,13 @@ use core::iter::successors;
 
 use arrayvec::ArrayVec;
 
-use super::{GrowingTable, Item, Place, RelocationCount, Seen, Side, Size, Space, mask};
+use super::{
+    GrowingTable, GrowingWords, Item, Place, RelocationCount, Seen, Side, Size, Space, mask,
+};
 #[cfg(guira_vectors)]
 use crate::table::kernels::{has_neighbours, neighbours};
 use crate::{
-    bucket::{GrowingLayout, leveled::level},
+    bucket::{Leveled, leveled::level},
     sync::{Acquire, Word},
 };
 
@@ -143,8 +145,8 @@ impl Node {
 
     /// The side of a slot, of which the lowest bits are a value.
     #[inline]
-    fn side<L: GrowingLayout>(&self, slot: u64, value_bits: u32) -> Side {
-        let code = L::decode(slot, level(self.word), self.low.into(), value_bits);
+    fn side(&self, leveled: &Leveled, slot: u64) -> Side {
+        let code = leveled.decode(slot, level(self.word), self.low.into());
         Side { start: self.start, code }
     }
 }
@@ -152,40 +154,37 @@ impl Node {
 impl GrowingTable {
     /// Searches for an empty slot, and moves slots so that one of the item's locations has room.
     /// The last move stores the incoming item, if there is one.
-    pub(in crate::table) fn search<L: GrowingLayout>(
+    pub(in crate::table) fn search(
         &self,
         item: &Item,
         incoming: Option<&Item>,
         search: &mut Search,
         relocations: &RelocationCount,
     ) -> Outcome {
-        let (now, roots) = self.load_unexpired::<L>(item);
+        let (now, roots) = self.load_unexpired(item);
         // Stale: a slot has become empty, or has expired.
-        if !(L::is_full(roots[0].word) && L::is_full(roots[1].word)) {
+        if !(self.leveled().is_full(roots[0].word) && self.leveled().is_full(roots[1].word)) {
             return Outcome::Stale;
         }
-        if incoming.is_some() && self.are_too_many::<L>(item, roots) {
+        if incoming.is_some() && self.are_too_many(item, roots) {
             return Outcome::Copies;
         }
-        if let Some((root, victim)) = self.neighbour::<L>(now, item, roots) {
+        if let Some((root, victim)) = self.neighbour(now, item, roots) {
             self.counters.found_path(0..1);
-            if self.relocate::<L>(victim, incoming.map(|item| item.sides[root])) {
+            if self.relocate::<GrowingWords>(victim, incoming.map(|item| item.sides[root])) {
                 relocations.increment();
                 return Outcome::Stored;
             }
         }
-        self.search_on::<L>(now, item, roots, incoming, search, relocations)
+        self.search_on(now, item, roots, incoming, search, relocations)
     }
 
     /// Loads the words of an item's locations, for a thread that may change them next, and then the
     /// generation, and returns the words without the slots that had expired in it.
-    pub(in crate::table) fn load_unexpired<L: GrowingLayout>(
-        &self,
-        item: &Item,
-    ) -> (u64, [Seen; 2]) {
+    pub(in crate::table) fn load_unexpired(&self, item: &Item) -> (u64, [Seen; 2]) {
         let seen = self.load_both_to_change(item);
         let now = self.clock.now();
-        (now, self.all_unexpired::<L>(now, seen))
+        (now, self.all_unexpired::<GrowingWords>(now, seen))
     }
 
     /// A slot in one of the locations of an item whose other bucket has an empty slot, if there is
@@ -194,22 +193,19 @@ impl GrowingTable {
     /// In a round most of the buckets that have not been split are full, and the room is in the
     /// others. So these are read first, and most searches end here.
     #[inline]
-    fn neighbour<L: GrowingLayout>(
-        &self,
-        now: u64,
-        item: &Item,
-        roots: [Seen; 2],
-    ) -> Option<(usize, Victim)> {
-        let neighbours = self.neighbours::<L>(item, roots);
+    fn neighbour(&self, now: u64, item: &Item, roots: [Seen; 2]) -> Option<(usize, Victim)> {
+        let neighbours = self.neighbours(item, roots);
         for (index, bucket) in neighbours.in_order() {
             // The word may be that of another level than expected. Then the move finds the right
             // bucket, or fails.
-            if !L::is_full(self.unexpired::<L>(now, load(self.bucket(bucket)))) {
+            if !self
+                .leveled()
+                .is_full(self.unexpired::<GrowingWords>(now, load(self.bucket(bucket))))
+            {
                 let (root, lane) = (index / Neighbours::STRIDE, index % Neighbours::STRIDE);
                 let (Seen { bucket, word }, side) = (roots[root], item.sides[root]);
-                let (level, slot) = (level(word), L::slot(word, lane as u32));
-                let code =
-                    L::decode(slot, level, side.code.extension & mask(level), self.value_bits());
+                let (level, slot) = (level(word), self.leveled().slot(word, lane as u32));
+                let code = self.leveled().decode(slot, level, side.code.extension & mask(level));
                 let side = Side { start: side.start, code };
                 return Some((root, Victim { side, place: Place { bucket, level }, slot }));
             }
@@ -219,11 +215,7 @@ impl GrowingTable {
 
     /// The buckets on the other sides of the slots in the locations of an item.
     #[inline]
-    pub(in crate::table) fn neighbours<L: GrowingLayout>(
-        &self,
-        item: &Item,
-        roots: [Seen; 2],
-    ) -> Neighbours {
+    pub(in crate::table) fn neighbours(&self, item: &Item, roots: [Seen; 2]) -> Neighbours {
         let size = self.hint();
         let root = |index: usize| {
             let (Seen { bucket, word }, Side { start, code }) = (roots[index], item.sides[index]);
@@ -231,14 +223,14 @@ impl GrowingTable {
         };
         let roots = [root(0), root(1)];
         #[cfg(guira_vectors)]
-        if const { has_neighbours::<L>() } && self.has_avx512 {
+        if has_neighbours(self.leveled()) && self.has_avx512 {
             // SAFETY: the processor has the instructions, and the addressing is of the layout.
-            return unsafe { neighbours::<L>(&self.growth, size, roots) };
+            return unsafe { neighbours(&self.growth, size, roots) };
         }
         let mut neighbours = Neighbours { buckets: [0; 16], split: 0, unsplit: 0 };
         for (index, Root { bucket, word, start, low }) in roots.into_iter().enumerate() {
-            for lane in 0..L::SLOTS {
-                let code = L::decode(L::slot(word, lane), level(word), low, self.value_bits());
+            for lane in 0..self.leveled().slots {
+                let code = self.leveled().decode(self.leveled().slot(word, lane), level(word), low);
                 let (to, known) = self.growth.other_unmarked(Side { start, code });
                 let place = self.growth.place_of_item(to, size);
                 // A slot that does not know which bucket this is stays where it is.
@@ -257,13 +249,13 @@ impl GrowingTable {
     /// Prefetches what [`search`](Self::search) will read first, if both locations of an item are
     /// full, and the table is large. The words of the locations have been prefetched.
     #[inline]
-    pub fn prefetch_search<L: GrowingLayout>(&self, item: &Item) {
+    pub fn prefetch_search(&self, item: &Item) {
         if self.growth.buckets(self.hint()) < LARGE {
             return;
         }
         let roots = self.load_both(item);
-        if L::is_full(roots[0].word) && L::is_full(roots[1].word) {
-            let neighbours = self.neighbours::<L>(item, roots);
+        if self.leveled().is_full(roots[0].word) && self.leveled().is_full(roots[1].word) {
+            let neighbours = self.neighbours(item, roots);
             for (_, bucket) in neighbours.in_order().take(MAX_PREFETCHED) {
                 self.buckets.prefetch(bucket);
             }
@@ -272,7 +264,7 @@ impl GrowingTable {
 
     /// The rest of a search: breadth first.
     #[cold]
-    fn search_on<L: GrowingLayout>(
+    fn search_on(
         &self,
         now: u64,
         item: &Item,
@@ -294,7 +286,7 @@ impl GrowingTable {
         let mut expanded = 0;
         loop {
             while leaves.len() < ahead && expanded < nodes.len() {
-                self.expand::<L>(&nodes[expanded], expanded as u16, size, is_large, &mut leaves);
+                self.expand(&nodes[expanded], expanded as u16, size, is_large, &mut leaves);
                 expanded += 1;
             }
             if leaves.is_empty() {
@@ -302,23 +294,23 @@ impl GrowingTable {
             }
             for Leaf { place, from } in leaves.drain(..) {
                 // This is a plan, and every move validates its own step of it.
-                let word = self.unexpired::<L>(now, load(self.bucket(place.bucket)));
+                let word = self.unexpired::<GrowingWords>(now, load(self.bucket(place.bucket)));
                 let mut seen = Seen { bucket: place.bucket, word };
-                if L::is_full(word) && nodes.is_full() {
+                if self.leveled().is_full(word) && nodes.is_full() {
                     continue;
                 }
                 let parent = &nodes[usize::from(from.node)];
-                let slot = L::slot(parent.word, from.lane.into());
-                let side = self.growth.other(parent.side::<L>(slot, self.value_bits()));
+                let slot = self.leveled().slot(parent.word, from.lane.into());
+                let side = self.growth.other(parent.side(self.leveled(), slot));
                 if level(word) != place.level {
                     let Some(found) = self.follow(side, place, |bucket| load(self.bucket(bucket)))
                     else {
                         continue;
                     };
-                    seen = Seen { word: self.unexpired::<L>(now, found.word), ..found };
+                    seen = Seen { word: self.unexpired::<GrowingWords>(now, found.word), ..found };
                 }
-                if !L::is_full(seen.word) {
-                    return self.make_moves::<L>(nodes, from, incoming, relocations);
+                if !self.leveled().is_full(seen.word) {
+                    return self.make_moves(nodes, from, incoming, relocations);
                 }
                 // Buckets beyond the reach are read, and not expanded.
                 let _ = nodes.try_push(Node::new(side, seen, from));
@@ -328,7 +320,7 @@ impl GrowingTable {
 
     /// Adds the buckets on the other sides of a bucket's slots to the leaves.
     #[inline]
-    fn expand<L: GrowingLayout>(
+    fn expand(
         &self,
         node: &Node,
         index: u16,
@@ -336,11 +328,11 @@ impl GrowingTable {
         prefetch: bool,
         leaves: &mut ArrayVec<Leaf, MAX_LEAVES>,
     ) {
-        for lane in 0..L::SLOTS {
+        for lane in 0..self.leveled().slots {
             // The bucket was full.
             let side = self
                 .growth
-                .other_unmarked(node.side::<L>(L::slot(node.word, lane), self.value_bits()));
+                .other_unmarked(node.side(self.leveled(), self.leveled().slot(node.word, lane)));
             // A slot that does not know which bucket this is stays where it is.
             let place = self.growth.place_of_item(side.0, size);
             if side.1 >> place.level == 0 || place.bucket == node.bucket {
@@ -355,7 +347,7 @@ impl GrowingTable {
 
     /// Makes the moves that lead from a bucket with an empty slot back to one of the item's
     /// locations, as far as they are still valid.
-    fn make_moves<L: GrowingLayout>(
+    fn make_moves(
         &self,
         nodes: &[Node],
         mut from: From,
@@ -368,12 +360,12 @@ impl GrowingTable {
         self.counters.found_path(moves);
         while from.node != NO_PARENT {
             let node = &nodes[usize::from(from.node)];
-            let slot = L::slot(node.word, from.lane.into());
+            let slot = self.leveled().slot(node.word, from.lane.into());
             let place = Place { bucket: node.bucket, level: level(node.word) };
-            let victim = Victim { side: node.side::<L>(slot, self.value_bits()), place, slot };
+            let victim = Victim { side: node.side(self.leveled(), slot), place, slot };
             let incoming = incoming.filter(|_| node.from.node == NO_PARENT);
             let incoming = incoming.map(|item| item.sides[usize::from(node.from.lane)]);
-            if !self.relocate::<L>(victim, incoming) {
+            if !self.relocate::<GrowingWords>(victim, incoming) {
                 return Outcome::Stale;
             }
             relocations.increment();

@@ -6,7 +6,7 @@ use super::{GrowingTable, Grown};
 use crate::sync::Word;
 #[cfg(guira_in_place)]
 use crate::{
-    bucket::GrowingLayout,
+    bucket::Leveled,
     table::{Borrowed, GrowingBuckets, Payload},
 };
 
@@ -14,8 +14,8 @@ use crate::{
 impl GrowingTable {
     /// Returns a table for lookups alone, whose image is these words, or `None` if the system
     /// refuses the memory for the rest. The numbers must be [valid](Grown::invalid).
-    pub(crate) fn in_place<L: GrowingLayout>(
-        payload: Payload,
+    pub(crate) fn in_place(
+        form: (Leveled, Payload),
         grown: &Grown,
         image: Borrowed,
         stripes: usize,
@@ -23,7 +23,7 @@ impl GrowingTable {
         let &Grown { first, size, limits, .. } = grown;
         let buckets = GrowingBuckets::in_place(image, grown.buckets());
         let memory = (false, false);
-        let mut table = Self::with_buckets::<L>(payload, first, buckets, limits, stripes, memory)?;
+        let mut table = Self::with_buckets(form, first, buckets, limits, stripes, memory)?;
         table.set_size(size);
         Some(table)
     }

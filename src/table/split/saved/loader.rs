@@ -11,7 +11,7 @@ use super::{
     touched_words,
 };
 use crate::{
-    bucket::GrowingLayout,
+    bucket::Leveled,
     table::{
         ClockState, GrowingBuckets, LOADED_CHUNK, LoaderMemory, Payload, SweepState,
         swap_if_big_endian,
@@ -42,8 +42,8 @@ impl ImageLoader {
     ///
     /// The memory of buckets is taken as they arrive, in the steps in which a table grows.
     #[must_use]
-    pub fn new<L: GrowingLayout>(
-        payload: Payload,
+    pub fn new(
+        form: (Leveled, Payload),
         grown: &Grown,
         words: u64,
         stripes: usize,
@@ -53,8 +53,7 @@ impl ImageLoader {
         usize::try_from(words).ok()?.checked_mul(WORD)?;
         let Grown { first, limits, .. } = *grown;
         let buckets = GrowingBuckets::new(first, limits.buckets, memory)?;
-        let table =
-            GrowingTable::with_buckets::<L>(payload, first, buckets, limits, stripes, memory)?;
+        let table = GrowingTable::with_buckets(form, first, buckets, limits, stripes, memory)?;
         let chunk = touched_words(words.min((LOADED_CHUNK / WORD) as u64) as usize)?;
         let (image, known) = (grown.image(words), Known::NOTHING);
         Some(Self { table, grown: *grown, image, chunk, ahead: Vec::new(), known })
@@ -101,7 +100,7 @@ impl ImageLoader {
     /// Returns the table, of which this many slots are occupied, or `None` if the system refuses
     /// the memory. The places must be [valid](Self::has_valid_places).
     #[must_use]
-    pub fn finish<L: GrowingLayout>(
+    pub fn finish(
         self,
         occupied: u64,
         clock: Option<(ClockState, &SweepState)>,
@@ -117,7 +116,7 @@ impl ImageLoader {
         let splits = grown.buckets() + image.ahead - grown.first;
         table.occupancy.start(items as i64, (occupied - items) as i64, splits as i64);
         if let Some((clock, sweep)) = clock {
-            table.start_clock::<L>(clock, sweep);
+            table.start_clock(clock, sweep);
         }
         Some(table)
     }

@@ -1,12 +1,10 @@
 //! Growth: when buckets are split, by whom, and the split itself.
 
 use super::{GrowingTable, Size};
+use crate::table::split::GrowingWords;
 use crate::{
     InsertError,
-    bucket::{
-        GrowingLayout,
-        leveled::{MAX_LEVEL, level},
-    },
+    bucket::leveled::{MAX_LEVEL, level},
     sync::{AcqRel, Acquire, Relaxed, Release},
 };
 
@@ -32,11 +30,11 @@ impl GrowingTable {
     /// Splits buckets while the load is above the target, a bounded number of them.
     #[cold]
     #[inline(never)]
-    pub(in crate::table) fn grow<L: GrowingLayout>(&self) {
+    pub(in crate::table) fn grow(&self) {
         for _ in 0..MAX_GROUPS {
             let size = self.size();
             // Also those beyond the size: a thread that stops in a split holds up the size alone.
-            let slots = self.in_use() * u64::from(L::SLOTS);
+            let slots = self.in_use() * u64::from(self.leveled().slots);
             let target = self.limits.items_in(slots);
             if self.occupancy.occupied() <= target as i64 {
                 return;
@@ -44,11 +42,10 @@ impl GrowingTable {
             // Room that a sweep makes need not be made by splits.
             let all = || self.buckets();
             self.clock.try_sweep(all, SWEPT_BEFORE_SPLIT, |now, bucket, end| {
-                self.sweep_family::<L>(now, bucket, end);
+                self.sweep_family(now, bucket, end);
             });
             // An insert that finds no room learns why the table did not grow.
-            if self.occupancy.occupied() <= target as i64 || self.split_next::<L>(size) != Ok(true)
-            {
+            if self.occupancy.occupied() <= target as i64 || self.split_next(size) != Ok(true) {
                 return;
             }
         }
@@ -57,8 +54,8 @@ impl GrowingTable {
     /// Returns whether the load is less than half of the target, in a table of some size. Then an
     /// insert without room meets many copies of few items, which splits do not separate, and each
     /// such insert would only make the table larger.
-    pub(in crate::table) fn is_sparse<L: GrowingLayout>(&self) -> bool {
-        let slots = self.in_use() * u64::from(L::SLOTS);
+    pub(in crate::table) fn is_sparse(&self) -> bool {
+        let slots = self.in_use() * u64::from(self.leveled().slots);
         let half = self.limits.items_in(slots / 2) as i64;
         slots > ALWAYS_SPLIT && self.occupancy.occupied() < half
     }
@@ -71,12 +68,9 @@ impl GrowingTable {
     ///
     /// # Errors
     /// The table may not grow further, or the system refuses the memory.
-    pub(in crate::table) fn split_next<L: GrowingLayout>(
-        &self,
-        size: Size,
-    ) -> Result<bool, InsertError> {
+    pub(in crate::table) fn split_next(&self, size: Size) -> Result<bool, InsertError> {
         self.check_level(size.level)?;
-        if self.split_group::<L>(size, size.split / GROUP)? {
+        if self.split_group(size, size.split / GROUP)? {
             return Ok(true);
         }
         for _ in 0..TRIED {
@@ -90,7 +84,7 @@ impl GrowingTable {
             let next = Size { split: (group + 1) * GROUP, ..size };
             // Relaxed: as above.
             self.ahead.fetch_max(next.pack(), Relaxed);
-            match self.split_group::<L>(size, group) {
+            match self.split_group(size, group) {
                 Ok(true) => return Ok(true),
                 Ok(false) => {}
                 // The first group is left, which another thread may be splitting.
@@ -101,7 +95,7 @@ impl GrowingTable {
     }
 
     /// Splits a group of buckets. Returns `false` if another thread holds the lock.
-    fn split_group<L: GrowingLayout>(&self, size: Size, group: u64) -> Result<bool, InsertError> {
+    fn split_group(&self, size: Size, group: u64) -> Result<bool, InsertError> {
         let round = self.growth.first() << size.level;
         let first = (group * GROUP).max(size.split);
         let last = (group * GROUP + GROUP).min(round);
@@ -111,7 +105,7 @@ impl GrowingTable {
         let Some(guard) = self.stripes.at(group as usize).try_lock() else { return Ok(false) };
         let now = self.clock.now();
         for bucket in first..last {
-            self.split_bucket::<L>(now, bucket as u32, size.level);
+            self.split_bucket(now, bucket as u32, size.level);
         }
         drop(guard);
         self.advance_size();
@@ -127,9 +121,9 @@ impl GrowingTable {
     ///
     /// # Errors
     /// Why they cannot be split.
-    pub(in crate::table) fn split_in_turn<L: GrowingLayout>(&self) -> Result<(), InsertError> {
+    pub(in crate::table) fn split_in_turn(&self) -> Result<(), InsertError> {
         let size = self.size();
-        if !self.split_next::<L>(size)? {
+        if !self.split_next(size)? {
             drop(self.stripes.at((size.split / GROUP) as usize).lock());
         }
         Ok(())
@@ -140,7 +134,7 @@ impl GrowingTable {
     ///
     /// # Errors
     /// Why it cannot be split.
-    pub(in crate::table) fn split_out_of_turn<L: GrowingLayout>(
+    pub(in crate::table) fn split_out_of_turn(
         &self,
         bucket: u32,
         level: u32,
@@ -155,7 +149,7 @@ impl GrowingTable {
         self.commit(child..child + 1)?;
         let guard = self.stripes.at((u64::from(bucket) / GROUP) as usize).lock();
         let now = self.clock.now();
-        let split = self.split_bucket::<L>(now, bucket, level);
+        let split = self.split_bucket(now, bucket, level);
         drop(guard);
         self.advance_size();
         Ok(split)
@@ -205,12 +199,7 @@ impl GrowingTable {
     /// group, has read the generation `now` since, and has committed the memory of the child.
     ///
     /// One compare-and-swap moves the locations of all items whose next bit is 1 to the child.
-    pub(in crate::table) fn split_bucket<L: GrowingLayout>(
-        &self,
-        now: u64,
-        bucket: u32,
-        at: u32,
-    ) -> bool {
+    pub(in crate::table) fn split_bucket(&self, now: u64, bucket: u32, at: u32) -> bool {
         let parent = self.bucket(bucket);
         let child = self.bucket(self.growth.child(bucket, at));
         // Relaxed, here and on failure: the switch acquires what the changes of the word published,
@@ -218,8 +207,8 @@ impl GrowingTable {
         let mut word = parent.load_to_change(Relaxed);
         while level(word) == at {
             // What has expired is swept by the switch.
-            let carried = self.unexpired::<L>(now, word);
-            let halves = L::halves(carried, self.value_bits());
+            let carried = self.unexpired::<GrowingWords>(now, word);
+            let halves = self.leveled().halves(carried);
             // Release: pairs with the Acquire of those who come here from the parent, though they
             // also acquire the switch below. No other thread reaches the child, or writes to it:
             // that takes the level in the parent, or the lock.
@@ -231,7 +220,7 @@ impl GrowingTable {
                 Ok(()) => {
                     self.occupancy.count_split();
                     self.count_ghosts(halves.copied.into());
-                    self.count_split_slots::<L>(now, word, carried);
+                    self.count_split_slots(now, word, carried);
                     return true;
                 }
                 Err(changed) => word = changed,
@@ -254,14 +243,14 @@ impl GrowingTable {
     /// Counts by their stamps the slots of a word that its split has swept, and those that it has
     /// copied.
     #[inline]
-    fn count_split_slots<L: GrowingLayout>(&self, now: u64, word: u64, carried: u64) {
+    fn count_split_slots(&self, now: u64, word: u64, carried: u64) {
         if !self.clock.sweeps() {
             return;
         }
-        self.count_swept::<L>(word, self.expired::<L>(now, word));
-        for slot in L::occupied_slots(carried) {
+        self.count_swept::<GrowingWords>(word, self.expired::<GrowingWords>(now, word));
+        for slot in self.leveled().occupied_slots(carried) {
             // Nothing of the tail is left, and the marker is the lowest bit above the stamp.
-            if slot >> (L::CORE + self.value_bits()) == 1 {
+            if slot >> (self.leveled().core + self.value_bits()) == 1 {
                 self.clock.count_added(slot as u32);
             }
         }

@@ -9,11 +9,9 @@
 use arrayvec::ArrayVec;
 
 use super::{FULL_LOAD, GrowingTable, Place, Seen, Size, Victim};
+use crate::table::split::GrowingWords;
 use crate::{
-    bucket::{
-        GrowingLayout,
-        leveled::{empty, level},
-    },
+    bucket::leveled::{empty, level},
     sync::{Relaxed, Word},
 };
 
@@ -48,18 +46,18 @@ impl GrowingTable {
     ///
     /// A slot takes with it what the number of its bucket tells, as much as fits into a tail. A
     /// ghost remains one. Before the first step, what has expired is swept.
-    pub fn shrink<L: GrowingLayout>(&mut self, steps: u64) -> Shrinking {
+    pub fn shrink(&mut self, steps: u64) -> Shrinking {
         // The first one may complete the sweep of an earlier generation.
         for _ in 0..2 {
             self.clock.try_sweep(
                 || self.buckets(),
                 u64::MAX,
                 |now, bucket, end| {
-                    self.sweep_family::<L>(now, bucket, end);
+                    self.sweep_family(now, bucket, end);
                 },
             );
         }
-        let per_bucket = u64::from(self.limits.load * L::SLOTS);
+        let per_bucket = u64::from(self.limits.load * self.leveled().slots);
         let occupied = self.occupancy.occupied_alone().max(0) as u64;
         let needed = (occupied * FULL_LOAD).div_ceil(per_bucket).max(self.growth.first());
         let (mut taken, mut below, mut is_blocked, mut has_changed) = (0, None, false, false);
@@ -78,7 +76,7 @@ impl GrowingTable {
                 size.split -= 1;
                 size.split
             };
-            if !self.join::<L>(bucket as u32, size.level, &mut taken, &mut has_changed) {
+            if !self.join(bucket as u32, size.level, &mut taken, &mut has_changed) {
                 // The child stays in use.
                 below = below.map(|child| child + 1);
                 is_blocked = true;
@@ -124,20 +122,15 @@ impl GrowingTable {
 
     /// Joins a bucket, which has this level afterwards, with its child. Returns whether it has: not
     /// if the slots of both do not fit, and too few of them can be moved elsewhere.
-    fn join<L: GrowingLayout>(
-        &self,
-        bucket: u32,
-        at: u32,
-        steps: &mut u64,
-        has_changed: &mut bool,
-    ) -> bool {
+    fn join(&self, bucket: u32, at: u32, steps: &mut u64, has_changed: &mut bool) -> bool {
         let pair = [bucket, self.growth.child(bucket, at)];
         let load_pair = || pair.map(|bucket| load(self.bucket(bucket)));
         let mut words = load_pair();
         // A path that meets a bucket twice may be left half-way. So the attempts are limited.
-        for _ in 0..4 * L::SLOTS {
-            if words.map(L::occupied).iter().sum::<u32>() <= L::SLOTS
-                || !self.move_elsewhere::<L>(pair, steps)
+        for _ in 0..4 * self.leveled().slots {
+            if words.map(|word| self.leveled().occupied(word)).iter().sum::<u32>()
+                <= self.leveled().slots
+                || !self.move_elsewhere(pair, steps)
             {
                 break;
             }
@@ -145,17 +138,19 @@ impl GrowingTable {
             words = load_pair();
         }
         *steps += 1;
-        if words.map(L::occupied).iter().sum::<u32>() > L::SLOTS {
+        if words.map(|word| self.leveled().occupied(word)).iter().sum::<u32>()
+            > self.leveled().slots
+        {
             return false;
         }
         let low = u64::from(bucket) / self.growth.first();
         let mut joined = empty(at);
         for (word, low) in words.into_iter().zip([low, low | 1 << at]) {
             debug_assert_eq!(level(word), at + 1);
-            for slot in L::occupied_slots(word) {
-                let code = L::decode(slot, at + 1, low, self.value_bits());
-                let slot = L::encode(code, at, self.value_bits());
-                joined = L::with(joined, slot).expect("the slots fit");
+            for slot in self.leveled().occupied_slots(word) {
+                let code = self.leveled().decode(slot, at + 1, low);
+                let slot = self.leveled().encode(code, at);
+                joined = self.leveled().with(joined, slot).expect("the slots fit");
             }
         }
         // Relaxed: `&mut self` of the caller makes the access exclusive.
@@ -171,12 +166,12 @@ impl GrowingTable {
     ///
     /// The search is breadth first, as that of an insert. But it must not find its room in the two
     /// buckets themselves.
-    fn move_elsewhere<L: GrowingLayout>(&self, pair: [u32; 2], steps: &mut u64) -> bool {
+    fn move_elsewhere(&self, pair: [u32; 2], steps: &mut u64) -> bool {
         let mut moves = ArrayVec::<Move, REACH>::new();
         // Those of the child first.
         for bucket in pair.into_iter().rev() {
             let word = load(self.bucket(bucket));
-            moves.extend(self.moves::<L>(Seen { bucket, word }, None));
+            moves.extend(self.moves(Seen { bucket, word }, None));
         }
         let mut next = 0;
         while let Some(&Move { victim: Victim { side, place, .. }, .. }) = moves.get(next) {
@@ -188,17 +183,17 @@ impl GrowingTable {
                 && to.bucket != place.bucket
                 && !pair.contains(&to.bucket)
             {
-                if !L::is_full(to.word) {
+                if !self.leveled().is_full(to.word) {
                     let mut last = Some(next);
                     while let Some(Move { victim, after }) = last.map(|last| moves[last]) {
                         // It is not if the path meets a bucket twice.
-                        let is_moved = self.relocate::<L>(victim, None);
+                        let is_moved = self.relocate::<GrowingWords>(victim, None);
                         last = after.filter(|_| is_moved);
                     }
                     return true;
                 }
                 let room = moves.remaining_capacity();
-                moves.extend(self.moves::<L>(to, Some(next)).take(room));
+                moves.extend(self.moves(to, Some(next)).take(room));
             }
             next += 1;
         }
@@ -206,14 +201,14 @@ impl GrowingTable {
     }
 
     /// The moves of the slots of a bucket, after which another one can be made.
-    fn moves<L: GrowingLayout>(
+    fn moves(
         &self,
         Seen { bucket, word }: Seen,
         after: Option<usize>,
     ) -> impl Iterator<Item = Move> {
         let place = Place { bucket, level: level(word) };
-        L::occupied_slots(word).map(move |slot| {
-            let [side, _] = self.known::<L>(bucket, place.level, slot).sides;
+        self.leveled().occupied_slots(word).map(move |slot| {
+            let [side, _] = self.known(bucket, place.level, slot).sides;
             Move { victim: Victim { side, place, slot }, after }
         })
     }
