@@ -5,7 +5,10 @@
 //!
 //! What is compared is the lane of the key. So in semi-sorted words a match is only likely.
 
-use super::Slots;
+use super::{
+    Leveled, Slots,
+    leveled::{Compared, SLOTS_MASK},
+};
 use crate::sync::Word;
 
 /// A word twice, aligned as a register of SSE2.
@@ -25,9 +28,26 @@ impl Twice {
     }
 }
 
+impl Expected {
+    /// What is expected, given the patterns and the empty words.
+    #[inline]
+    pub(crate) fn new(patterns: [u64; 2], levels: [u64; 2]) -> Self {
+        Self { patterns: patterns.into(), levels: levels.into() }
+    }
+}
+
 /// Both words of an item.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BothWords(Words);
+
+/// What both words of an item of a table that grows are compared with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Expected {
+    /// For each side, the pattern of the item in every lane.
+    pub(crate) patterns: Words,
+    /// For each side, the empty word of the level.
+    pub(crate) levels: Words,
+}
 
 impl BothWords {
     /// Returns whether a lane of one of them is that of the key, whatever its value is.
@@ -47,8 +67,33 @@ impl BothWords {
     #[inline]
     pub(crate) fn first_match(self, slots: &Slots, key: u32) -> (bool, u32) {
         let marks = self.marks(slots, u64::from(key) * slots.keys);
+        (marks != 0, self.first_slot(marks, &slots.shifts))
+    }
+
+    /// What ends with the slot of the first byte that is marked, if there is one, given the shifts
+    /// of the lanes.
+    #[inline]
+    fn first_slot(self, marks: u32, shifts: &[u8; 16]) -> u32 {
         let byte = (marks | 1 << 15).trailing_zeros() as usize % 16;
-        (marks != 0, (self.words()[byte / 8] >> (slots.shifts[byte] % 64)) as u32)
+        (self.words()[byte / 8] >> (shifts[byte] % 64)) as u32
+    }
+
+    /// Compares words of a table that grows with what is expected. With `VALUES`, the value of the
+    /// slot that matches is looked for.
+    #[inline]
+    pub(crate) fn compare<const VALUES: bool>(
+        self,
+        leveled: &Leveled,
+        expected: Expected,
+    ) -> Compared {
+        let (marks, is_level) = self.leveled_marks(leveled, expected);
+        let is_sole = !VALUES || marks & marks.wrapping_sub(1) == 0;
+        let value = if VALUES {
+            self.first_slot(marks, &leveled.shifts) as u16 & leveled.value_mask
+        } else {
+            0
+        };
+        Compared { found: marks != 0, open: !(is_level & is_sole), value }
     }
 }
 
@@ -56,10 +101,10 @@ impl BothWords {
 mod in_vectors {
     use wide::{bytemuck::cast, u8x16, u16x8, u64x2};
 
-    use super::{BothWords, Slots, Twice, Word};
-    use crate::sync::vector::load_both;
+    use super::{BothWords, Expected, Leveled, SLOTS_MASK, Slots, Twice, Word};
+    use crate::sync::{Acquire, vector::load_both};
 
-    pub(super) type Words = u64x2;
+    pub(crate) type Words = u64x2;
 
     impl Twice {
         #[inline]
@@ -76,7 +121,23 @@ mod in_vectors {
         #[inline]
         pub(crate) unsafe fn load(words: &[Word], buckets: [u32; 2]) -> Self {
             // SAFETY: the caller promises it.
-            Self(cast(unsafe { load_both(words.as_ptr(), buckets.map(u64::from)) }))
+            unsafe { Self::load_from(words.as_ptr(), buckets) }
+        }
+
+        /// As [`load`](Self::load), from words that do not lie behind one another.
+        #[inline]
+        pub(crate) fn load_by<'a>(buckets: [u32; 2], word: impl Fn(u32) -> &'a Word) -> Self {
+            Self(u64x2::new(buckets.map(|bucket| word(bucket).load(Acquire))))
+        }
+
+        /// As [`load`](Self::load), given the first of the words.
+        ///
+        /// # Safety
+        /// At these numbers from there on are words, valid for reads.
+        #[inline]
+        pub(crate) unsafe fn load_from(first: *const Word, buckets: [u32; 2]) -> Self {
+            // SAFETY: the caller promises it.
+            Self(cast(unsafe { load_both(first, buckets.map(u64::from)) }))
         }
 
         /// The words.
@@ -109,17 +170,32 @@ mod in_vectors {
             let zeros: u8x16 = cast((x + slots.minus_keys.load()) & !x & slots.highs.load());
             0xffff ^ zeros.simd_eq(u8x16::splat(0)).to_bitmask()
         }
+
+        /// A bit for each byte that has the highest bit of a lane that matches, and whether both
+        /// words have their levels. See [`Leveled::matches`].
+        #[inline]
+        pub(super) fn leveled_marks(self, leveled: &Leveled, expected: Expected) -> (u32, bool) {
+            let [lows, highs, minus_ones, compared] = leveled.twice.each_ref().map(Twice::load);
+            let slots = self.0 & u64x2::splat(SLOTS_MASK);
+            let differences = (slots ^ expected.patterns) & compared | highs;
+            let until = differences ^ (differences + minus_ones);
+            let nonzeros = |x: u64x2| ((x & lows) + lows) | x;
+            let marks: u8x16 = cast(nonzeros(slots) & !nonzeros(slots & !until) & highs);
+            let levels: u8x16 = cast((self.0 ^ expected.levels) & u64x2::splat(!SLOTS_MASK));
+            let zeros = |x: u8x16| x.simd_eq(u8x16::splat(0)).to_bitmask();
+            (0xffff ^ zeros(marks), zeros(levels) == 0xffff)
+        }
     }
 }
 #[cfg(guira_vectors)]
-use in_vectors::Words;
+pub(crate) use in_vectors::Words;
 
 #[cfg(not(guira_vectors))]
 mod in_words {
-    use super::{BothWords, Slots, Word};
+    use super::{BothWords, Expected, Leveled, SLOTS_MASK, Slots, Word};
     use crate::sync::Acquire;
 
-    pub(super) type Words = [u64; 2];
+    pub(crate) type Words = [u64; 2];
 
     impl BothWords {
         /// Loads two words by Acquire.
@@ -129,7 +205,12 @@ mod in_words {
         #[inline]
         pub(crate) unsafe fn load(words: &[Word], buckets: [u32; 2]) -> Self {
             // SAFETY: the caller promises it.
-            let word = |bucket: u32| unsafe { words.get_unchecked(bucket as usize) };
+            Self::load_by(buckets, |bucket| unsafe { words.get_unchecked(bucket as usize) })
+        }
+
+        /// As [`load`](Self::load), from words that do not lie behind one another.
+        #[inline]
+        pub(crate) fn load_by<'a>(buckets: [u32; 2], word: impl Fn(u32) -> &'a Word) -> Self {
             Self(buckets.map(|bucket| word(bucket).load(Acquire)))
         }
 
@@ -162,7 +243,22 @@ mod in_words {
             let (marks, place) = if first == 0 { (second, 8) } else { (first, 0) };
             if marks == 0 { 0 } else { 1 << (place + marks.trailing_zeros() / 8) }
         }
+
+        /// As with vectors.
+        #[inline]
+        pub(super) fn leveled_marks(self, leveled: &Leveled, expected: Expected) -> (u32, bool) {
+            let (mut bytes, mut differences) = (0, 0);
+            for (place, word) in self.0.into_iter().enumerate() {
+                let mut marks = leveled.matches_pattern(word, expected.patterns[place]);
+                differences |= (word ^ expected.levels[place]) & !SLOTS_MASK;
+                while marks != 0 {
+                    bytes |= 1 << (place as u32 * 8 + marks.trailing_zeros() / 8);
+                    marks &= marks - 1;
+                }
+            }
+            (bytes, differences == 0)
+        }
     }
 }
 #[cfg(not(guira_vectors))]
-use in_words::Words;
+pub(crate) use in_words::Words;

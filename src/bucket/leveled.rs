@@ -21,12 +21,14 @@
 
 #![allow(clippy::must_use_candidate, reason = "functions whose result is all that they do")]
 
-use super::Lanes;
+#[cfg(guira_vectors)]
+use super::Twice;
+use super::{Lanes, swar::shifts};
 
 /// The position of the level in a word. Slots are below it.
 pub const LEVEL_SHIFT: u32 = 60;
 /// The bits of all slots.
-const SLOTS_MASK: u64 = (1 << LEVEL_SHIFT) - 1;
+pub(super) const SLOTS_MASK: u64 = (1 << LEVEL_SHIFT) - 1;
 /// The highest level: there are 15 doublings.
 pub const MAX_LEVEL: u32 = 15;
 
@@ -56,6 +58,18 @@ pub struct Found {
     /// What it holds. Of two slots of a word that match the same code, the larger number knows at
     /// least as many bits.
     pub slot: u64,
+}
+
+/// What a comparison of both words of an item finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Compared {
+    /// Whether a slot matches.
+    pub(crate) found: bool,
+    /// Whether the answer is open, because a word has another level, or several slots match. (If no
+    /// value is looked for, a slot that matches is an answer.)
+    pub(crate) open: bool,
+    /// The value of the slot that matches, if the answer is not open.
+    pub(crate) value: u16,
 }
 
 /// A word split in two.
@@ -120,6 +134,14 @@ pub struct Leveled {
     pub core_mask: u64,
     /// The bits of all values.
     values: u64,
+    /// The bits of a value in a slot.
+    pub(super) value_mask: u16,
+    /// For each byte of two words, the lowest bit of the lane that has the byte's lowest bit.
+    pub(super) shifts: [u8; 16],
+    /// As registers of SSE2 take them: `lows`, `highs` and `ones` of the lanes, the last negated,
+    /// and all bits but those of values.
+    #[cfg(guira_vectors)]
+    pub(super) twice: [Twice; 4],
 }
 
 impl Leveled {
@@ -135,6 +157,7 @@ impl Leveled {
         // With values, an item has the same extension as without.
         let needed = MAX_LEVEL + width - 1 - core;
         let low_bits = needed.saturating_sub(32 - core);
+        let values = lanes.broadcast((1 << value_bits) - 1);
         Self {
             lanes,
             slots,
@@ -147,7 +170,16 @@ impl Leveled {
             extension: 32 - core + low_bits,
             first: (1 << width) - 1,
             core_mask: (1 << core) - 1,
-            values: lanes.broadcast((1 << value_bits) - 1),
+            values,
+            value_mask: ((1_u32 << value_bits) - 1) as u16,
+            shifts: shifts(width),
+            #[cfg(guira_vectors)]
+            twice: [
+                Twice::new(lanes.lows),
+                Twice::new(lanes.highs),
+                Twice::new(lanes.ones.wrapping_neg()),
+                Twice::new(!values),
+            ],
         }
     }
 
@@ -177,11 +209,60 @@ impl Leveled {
         (code.extension >> level << self.below | code.core) & self.first
     }
 
+    /// What [`compare`](Self::compare) takes: the pattern of a core and a tail, and above it whether
+    /// the level is the higher one of two.
+    #[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
+    #[inline(always)]
+    pub(crate) fn expected(&self, core: u64, tail: u64, is_higher: u64) -> u32 {
+        let pattern = (tail << self.below | core << self.value_bits) & self.first;
+        (pattern | is_higher << 31) as u32
+    }
+
+    /// Compares both words of an item with what is [expected](Self::expected), if the level of each
+    /// is `level` or, as expected, one more. All of it is arithmetic, without a count of zeros, so
+    /// that a loop over it becomes vectors.
+    #[expect(clippy::inline_always, reason = "as above")]
+    #[inline(always)]
+    pub(crate) fn compare<const VALUES: bool>(
+        &self,
+        words: [u64; 2],
+        expected: [u32; 2],
+        level: u32,
+    ) -> Compared {
+        let marks = |word: u64, expected: u32| {
+            let is_level = word >> LEVEL_SHIFT == u64::from(level) + u64::from(expected >> 31);
+            let pattern = u64::from(expected & (u32::MAX >> 1)).wrapping_mul(self.lanes.ones);
+            let marks = self.matches_of(slots(word), pattern, self.values);
+            (if is_level { marks } else { 0 }, is_level)
+        };
+        let (first, in_first) = marks(words[0], expected[0]);
+        let (second, in_second) = marks(words[1], expected[1]);
+        let (found, is_level) = (first | second != 0, in_first & in_second);
+        if !VALUES {
+            return Compared { found, open: !(found | is_level), value: 0 };
+        }
+        let (word, marks) = if first == 0 { (words[1], second) } else { (words[0], first) };
+        let others = marks & marks.wrapping_sub(1) | if first == 0 { 0 } else { second };
+        let is_sole = others == 0;
+        // The lane that is marked alone. The product has it in every lane from there on.
+        let lane = word & (marks << 1).wrapping_sub(marks >> (self.width - 1));
+        let slot = slots(lane.wrapping_mul(self.lanes.ones)) >> self.lanes.highest();
+        let value = slot as u16 & ((1 << self.value_bits) - 1) as u16;
+        Compared { found, open: !(is_level & is_sole), value }
+    }
+
     /// Marks the slots that may be those of the code, with any value, by their highest bits: those
     /// that differ from it in no bit that they know. Every mark is right.
     #[inline]
     pub fn matches(&self, word: u64, code: Code) -> u64 {
         let pattern = self.pattern(code, level(word)).wrapping_mul(self.lanes.ones());
+        self.matches_of(slots(word), pattern, self.values)
+    }
+
+    /// As [`matches`](Self::matches), given the pattern in every lane.
+    #[cfg(not(guira_vectors))]
+    #[inline]
+    pub(super) fn matches_pattern(&self, word: u64, pattern: u64) -> u64 {
         self.matches_of(slots(word), pattern, self.values)
     }
 

@@ -14,7 +14,7 @@ mod semi_sorted;
 mod slots;
 mod swar;
 
-pub(crate) use both::{BothWords, Twice};
+pub(crate) use both::{BothWords, Expected, Twice};
 pub use layout::Layout;
 pub(crate) use layout::MAX_VALUE_BITS;
 pub use leveled::{Code, Leveled};

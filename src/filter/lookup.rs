@@ -112,7 +112,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
             if C::EXPIRES {
                 self.engine.visible_each(hashes, answers)
             } else {
-                self.engine.contains_each(keys.len(), hashes, answers)
+                self.engine.contains_each(hashes, answers)
             }
         })
     }

@@ -20,7 +20,7 @@
 use core::{
     arch::{
         asm,
-        x86_64::{__m128i, __m256i, __m512i, _mm_sfence, _mm_stream_si64, _mm512_setzero_si512},
+        x86_64::{__m128i, _mm_sfence, _mm_stream_si64},
     },
     ptr::from_mut,
 };
@@ -68,76 +68,4 @@ pub(crate) unsafe fn load_both(first: *const Word, indices: [u64; 2]) -> __m128i
         );
     }
     both
-}
-
-/// As [`load_both`], by AVX.
-///
-/// # Safety
-/// As there.
-#[inline]
-#[target_feature(enable = "avx")]
-pub(crate) unsafe fn load_both_at(first: *const Word, indices: [i64; 2]) -> __m128i {
-    let both;
-    // SAFETY: as in `load_both`.
-    unsafe {
-        asm!(
-            "vmovq {both}, qword ptr [{first} + 8 * {one}]",
-            "vmovhps {both}, {both}, qword ptr [{first} + 8 * {other}]",
-            both = out(xmm_reg) both,
-            first = in(reg) first,
-            one = in(reg) indices[0],
-            other = in(reg) indices[1],
-            options(nostack, preserves_flags)
-        );
-    }
-    both
-}
-
-/// Loads eight words. The addresses are `first` plus the indices times 8 bytes.
-///
-/// # Safety
-/// At each of these addresses is a [`Word`], valid for reads.
-#[inline]
-#[target_feature(enable = "avx512f")]
-pub(crate) unsafe fn gather8(first: *const Word, indices: __m512i) -> __m512i {
-    let mut words = _mm512_setzero_si512();
-    // SAFETY: the caller promises that the addresses are valid, and the module's documentation says
-    // why no atomic type is needed. The mask selects all eight.
-    unsafe {
-        asm!(
-            "kmovw {all:e}, {mask}",
-            "vpgatherqq ({first}, {indices}, 8), {words}{{{mask}}}",
-            all = in(reg) 0xff,
-            first = in(reg) first,
-            indices = in(zmm_reg) indices,
-            words = inout(zmm_reg) words,
-            mask = out(kreg) _,
-            options(att_syntax, nostack, preserves_flags)
-        );
-    }
-    words
-}
-
-/// Loads four words. The addresses are `first` plus the indices times 8 bytes.
-///
-/// # Safety
-/// At each of these addresses is a [`Word`], valid for reads.
-#[inline]
-#[target_feature(enable = "avx2")]
-pub(crate) unsafe fn gather4(first: *const Word, indices: __m256i) -> __m256i {
-    let words;
-    // SAFETY: as in `gather8`.
-    unsafe {
-        asm!(
-            "vpcmpeqd {all}, {all}, {all}",
-            "vpxor {words}, {words}, {words}",
-            "vpgatherqq {all}, ({first}, {indices}, 8), {words}",
-            first = in(reg) first,
-            indices = in(ymm_reg) indices,
-            words = out(ymm_reg) words,
-            all = out(ymm_reg) _,
-            options(att_syntax, nostack, preserves_flags)
-        );
-    }
-    words
 }

@@ -2,7 +2,7 @@
 
 #[cfg(doc)]
 use super::MAX_BURST;
-use super::fixed::BLOCK;
+use super::BLOCK;
 
 /// Where the answers of a batch of lookups go.
 pub(crate) enum Answers<'a> {
@@ -15,10 +15,6 @@ pub(crate) enum Answers<'a> {
     /// As `Mask`, and the value of each item, which is zero if the item was not found.
     MaskWithValues(&'a mut u64, &'a mut [u16]),
 }
-
-/// The bit that is set in an answer of a kernel, beside the value, if the item was found.
-#[cfg(guira_vectors)]
-pub(super) const FOUND: u32 = 1 << 31;
 
 impl Answers<'_> {
     /// Writes one answer. In a mask, it must be the first one for this item.
@@ -69,36 +65,6 @@ impl Answers<'_> {
         }
         found.iter().map(|&found| u8::from(found)).sum::<u8>().into()
     }
-
-    /// Writes `count` answers, up to 64. `found` has a bit for each of them, and `values`, if they
-    /// are needed, a value with [`FOUND`]. Bits beyond the number of answers are zero, and so is
-    /// the value of an item that was not found. Returns the number of bits that are set.
-    #[cfg(guira_vectors)]
-    #[inline]
-    pub(super) fn put_lanes(
-        &mut self,
-        position: usize,
-        found: u64,
-        values: &[u32],
-        count: usize,
-    ) -> usize {
-        let here = position..position + count;
-        match self {
-            Self::Each(all) => put_bits(&mut all[here], found),
-            Self::Mask(mask) => **mask = found,
-            Self::Values(all) => {
-                for (answer, &value) in all[here].iter_mut().zip(values) {
-                    *answer = (value & FOUND != 0).then_some(value as u16);
-                }
-            }
-            Self::MaskWithValues(mask, all) => {
-                **mask = found;
-                let answers = all[here].iter_mut().zip(values);
-                answers.for_each(|(answer, &value)| *answer = value as u16);
-            }
-        }
-        found.count_ones() as usize
-    }
 }
 
 /// The answers of a block as bits, the first one lowest.
@@ -113,30 +79,3 @@ fn bits(found: &[bool; BLOCK]) -> u64 {
     }
     all
 }
-
-/// Writes up to 64 bits, the lowest one first.
-#[cfg(guira_vectors)]
-#[inline]
-fn put_bits(answers: &mut [bool], mut found: u64) {
-    // Whole chunks are separate from the rest: each is one store, and not a call of `memcpy`.
-    let (chunks, rest) = answers.as_chunks_mut();
-    for answers in chunks {
-        *answers = BITS[(found & 0xff) as usize];
-        found >>= 8;
-    }
-    if !rest.is_empty() {
-        rest.copy_from_slice(&BITS[(found & 0xff) as usize][..rest.len()]);
-    }
-}
-
-/// The bits of every byte, the lowest one first.
-#[cfg(guira_vectors)]
-static BITS: [[bool; 8]; 256] = {
-    let mut bits = [[false; 8]; 256];
-    let mut place = 0;
-    while place < 8 * 256 {
-        bits[place / 8][place % 8] = (place / 8) >> (place % 8) & 1 != 0;
-        place += 1;
-    }
-    bits
-};

@@ -1,17 +1,6 @@
-//! Batches: their hashes, and the window of items whose cache lines are prefetched.
-//!
-//! Each item's cache lines are prefetched a window of items before the item is processed.
-//! A lone lookup waits for one cache miss, because the loads of its two buckets overlap; in a batch
-//! dozens of misses are in flight. The window rolls: each item that is processed makes room for the
-//! next one. (A window that is filled and then drained leaves the memory idle at each turn: it
-//! takes 1.2 times as long as the bare memory accesses, the rolling window 1.0 times.)
+//! Batches: their hashes, and inserts in stages.
 
 use super::Mixer;
-use crate::sync::Word;
-
-/// The batch window, in items. 12, 16, 24, 48 and 64 measured the same. Two under loom and shuttle,
-/// so that small batches exceed it.
-pub(crate) const WINDOW: usize = if cfg!(any(loom, shuttle)) { 2 } else { 32 };
 
 /// The hashes of a batch, in order.
 ///
@@ -42,18 +31,10 @@ impl<'a> Hashes<'a> {
         self.mixer
     }
 
-    /// Returns the hashes of a burst. They are in the block, which is made if it is needed, or in
-    /// the slice from which they come.
-    #[cfg(guira_vectors)]
+    /// Whether it is known that no hashes are left.
     #[inline]
-    pub(super) fn burst<'b>(&mut self, block: &'b mut Option<[u64; MAX_BURST]>) -> &'b [u64]
-    where
-        'a: 'b,
-    {
-        match &mut self.source {
-            Source::Slice(burst) => core::mem::take(burst),
-            Source::Blocks(_) => self.next(block.insert([0; MAX_BURST])),
-        }
+    pub(super) fn are_taken(&self) -> bool {
+        matches!(self.source, Source::Slice([]))
     }
 
     /// Writes the next hashes to the start of a block, and returns their number. It is less than
@@ -93,38 +74,6 @@ fn first<'a>(rest: &mut &'a [u64], len: usize) -> &'a [u64] {
     let (first, later) = rest.split_at(rest.len().min(len));
     *rest = later;
     first
-}
-
-/// Calls `operation` with each item's position and the value that `prefetch` made of its hash a
-/// window earlier, in order. `unset` fills the window at first.
-#[inline]
-pub(crate) fn for_each_prefetched<P: Copy>(
-    hashes: &mut Hashes<'_>,
-    unset: P,
-    prefetch: impl Fn(u64) -> P,
-    mut operation: impl FnMut(usize, P),
-) {
-    let (mut block, mut window) = ([0; WINDOW], [unset; WINDOW]);
-    let (mut first, mut waiting) = (0, 0);
-    let mixer = hashes.mixer;
-    loop {
-        let arrived = hashes.fill(&mut block);
-        for (place, &hash) in block[..arrived].iter().enumerate().skip(waiting) {
-            window[place] = prefetch(mixer.mix(hash));
-        }
-        for place in 0..waiting {
-            let prefetched = window[place];
-            if place < arrived {
-                window[place] = prefetch(mixer.mix(block[place]));
-            }
-            operation(first + place, prefetched);
-        }
-        first += waiting;
-        waiting = arrived;
-        if arrived == 0 {
-            return;
-        }
-    }
 }
 
 /// Number of items of a stage.
@@ -168,12 +117,3 @@ pub(crate) const MAX_BURST: usize = 64;
 /// A batch of fewer items is processed one by one. The processor looks far enough ahead to overlap
 /// their cache misses, and setting up a window would take longer.
 pub(crate) const MIN_BATCH: usize = if cfg!(any(loom, shuttle)) { 0 } else { 6 };
-
-/// Largest table, in bytes, for which batches prefetch nothing, because it stays in a second-level
-/// cache. There the window costs a tenth of the time of a batch, and prefetches gain nothing.
-const MAX_CACHED: usize = if cfg!(any(loom, shuttle)) { 0 } else { 512 << 10 };
-
-/// Returns whether a table with these words is so small that it stays in a second-level cache.
-pub(super) const fn is_cached(words: &[Word]) -> bool {
-    size_of_val(words) <= MAX_CACHED
-}

@@ -224,13 +224,12 @@
 
 mod answers;
 mod batch;
+mod block;
 pub(crate) mod choice;
 mod counter;
 mod expiry;
 mod fixed;
 mod kernel;
-#[cfg(guira_vectors)]
-mod kernels;
 #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "parts of it serve loading"))]
 mod memory;
 mod mix;
@@ -246,8 +245,9 @@ use core::ops::{Deref, DerefMut};
 
 pub(crate) use answers::Answers;
 pub(crate) use batch::{
-    Hashes, MAX_BURST, MIN_BATCH, Source, for_each_in_stages, for_each_prefetched,
+    Hashes, MAX_BURST, MIN_BATCH, Source, for_each_in_stages,
 };
+pub(crate) use block::{BLOCK, Blocks, Lookups};
 pub use counter::ShardedCounter;
 #[cfg(feature = "std")]
 pub(crate) use expiry::MAX_GENERATION;
@@ -260,8 +260,6 @@ pub use fixed::{
     Addressing, FixedSpace, FixedTable, FixedWords, MAX_BUCKETS, Pair, PendingInserts,
 };
 pub use kernel::Kernel;
-#[cfg(guira_vectors)]
-pub(crate) use kernels::ContainsOne;
 #[cfg(guira_in_place)]
 pub(crate) use memory::Borrowed;
 pub(crate) use memory::{Buckets, GrowingBuckets, bucket_bytes, try_boxed};
@@ -297,6 +295,8 @@ pub struct Table<S: Space> {
     stripes: Stripes,
     counters: Counters,
     clock: Generations,
+    /// The instructions for batches. The processor has them.
+    kernel: Kernel,
 }
 
 /// The space of a table is its own: what concerns buckets and the addressing alone is there.
@@ -321,6 +321,21 @@ impl<S: Space> Table<S> {
     #[must_use]
     pub fn clock(&self) -> &Generations {
         &self.clock
+    }
+
+    /// The kernel of batches.
+    #[cfg(feature = "raw")]
+    pub(crate) fn kernel(&self) -> Kernel {
+        self.kernel
+    }
+
+    /// Sets the instructions for batches: those of a kernel that is available.
+    ///
+    /// # Panics
+    /// If it is not.
+    pub(crate) fn set_kernel(&mut self, kernel: Kernel) {
+        assert!(kernel.is_available(), "{kernel:?} on this processor");
+        self.kernel = kernel;
     }
 
     /// Sets the clock of a table that is not shared.

@@ -4,7 +4,7 @@
 //! There are two spaces, and a table has one of them at compile time: that of a fixed size (see
 //! `fixed/`), and the one that grows (see `split/`).
 
-use super::{Hashes, Stripe, StripeGuard, Stripes, Table, stats::RelocationCount};
+use super::{Stripe, StripeGuard, Stripes, Table, stats::RelocationCount};
 use crate::{InsertError, bucket::Lanes, sync::Word};
 
 /// A word, as it was loaded from a bucket.
@@ -96,14 +96,6 @@ pub trait Words<S: Space> {
 
     /// The item with this mixed hash, and the value zero.
     fn item(space: &S, mixed: u64) -> S::Item;
-
-    /// Calls `operation` with each item's position and the item, in order. Its buckets were
-    /// prefetched before, unless the table is so small that it stays in a cache.
-    fn for_each_item(
-        table: &Table<S>,
-        hashes: &mut Hashes<'_>,
-        operation: impl FnMut(usize, S::Item),
-    );
 
     /// The stripe of an item.
     fn stripe<'a>(space: &S, stripes: &'a Stripes, item: &S::Item) -> &'a Stripe;

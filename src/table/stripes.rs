@@ -213,7 +213,7 @@ fn count(min: u64, buckets: u64, writers: Option<NonZero<usize>>) -> usize {
 /// The stripes of a table, for many reads: fields of [`Stripes`] would be loaded again after each
 /// Acquire.
 #[derive(Clone, Copy)]
-pub(super) struct StripesReader<'a> {
+pub(crate) struct StripesReader<'a> {
     all: &'a [Stripe],
     mask: usize,
 }
@@ -226,7 +226,7 @@ impl<'a> StripesReader<'a> {
     }
 
     #[inline]
-    fn at(self, number: usize) -> &'a Stripe {
+    pub(super) fn at(self, number: usize) -> &'a Stripe {
         // SAFETY: the number of stripes is a power of two and not zero, so the mask yields an index
         // below it.
         unsafe { self.all.get_unchecked(number & self.mask) }

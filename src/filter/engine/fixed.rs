@@ -82,13 +82,8 @@ impl Engine for FixedEngine {
         self.table.contains_mixed(mixed)
     }
 
-    fn contains_each(
-        &self,
-        len: usize,
-        hashes: &mut Hashes<'_>,
-        mut answers: Answers<'_>,
-    ) -> usize {
-        self.table.look_up_each::<false>(len, hashes, &mut answers)
+    fn contains_each(&self, hashes: &mut Hashes<'_>, mut answers: Answers<'_>) -> usize {
+        self.table.look_up_each::<false>(hashes, &mut answers)
     }
 
     fn count(&self, mixed: u64) -> usize {
@@ -117,14 +112,14 @@ impl Engine for FixedEngine {
         if self.max_copies.is_some() {
             // One by one: interleaved inserts of one item would not count one another.
             let limit = self.limit();
-            return self.table.for_each_pair(hashes, |position, pair| {
+            return self.table.for_each_item(hashes, |position, pair| {
                 if !ended.get() {
                     let pair = pair.with_value(values.of(position));
                     done(position, self.table.insert_up_to::<FixedWords>(limit, pair));
                 }
             });
         }
-        self.table.for_each_pair(hashes, |position, pair| {
+        self.table.for_each_item(hashes, |position, pair| {
             if !ended.get() {
                 let pair = pair.with_value(values.of(position));
                 pending.insert(&self.table, position, pair, &mut done);
@@ -139,7 +134,7 @@ impl Engine for FixedEngine {
 
     fn insert_unique_each(&self, hashes: &mut Hashes<'_>, outcomes: &mut Outcomes<'_>) {
         let insert = |pair| Ok(self.table.get_or_insert_pair(pair)?.is_none());
-        insert_absent_items::<FixedWords, _>(&self.table, hashes, outcomes, insert);
+        insert_absent_items(&self.table, hashes, outcomes, insert);
     }
 
     fn remove(&self, mixed: u64, value: u16) -> bool {
@@ -155,7 +150,7 @@ impl Engine for FixedEngine {
     ) {
         let remove =
             |position, pair: Pair| self.table.remove_pair(pair.with_value(values.of(position)));
-        remove_items::<FixedWords, _>(&self.table, hashes, removed, count, remove);
+        remove_items(&self.table, hashes, removed, count, remove);
     }
 
     #[inline]
@@ -163,8 +158,8 @@ impl Engine for FixedEngine {
         self.table.get_mixed(mixed)
     }
 
-    fn get_each(&self, len: usize, hashes: &mut Hashes<'_>, mut answers: Answers<'_>) -> usize {
-        self.table.look_up_each::<true>(len, hashes, &mut answers)
+    fn get_each(&self, hashes: &mut Hashes<'_>, mut answers: Answers<'_>) -> usize {
+        self.table.look_up_each::<true>(hashes, &mut answers)
     }
 
     fn values(&self, mixed: u64) -> Values {
@@ -198,7 +193,7 @@ impl Engine for FixedEngine {
 
     fn insert_unseen_each(&self, hashes: &mut Hashes<'_>, outcomes: &mut Outcomes<'_>) {
         let insert = |pair| Ok(self.table.insert_unseen::<FixedWords>(pair)?.is_some());
-        insert_absent_items::<FixedWords, _>(&self.table, hashes, outcomes, insert);
+        insert_absent_items(&self.table, hashes, outcomes, insert);
     }
 
     fn refresh(&self, mixed: u64) -> bool {
@@ -207,7 +202,7 @@ impl Engine for FixedEngine {
 
     fn refresh_each(&self, hashes: &mut Hashes<'_>, answers: Answers<'_>) {
         let refresh = |pair| self.table.refresh::<FixedWords>(pair).then_some(0);
-        answer_items::<FixedWords, _>(&self.table, hashes, answers, refresh);
+        answer_items(&self.table, hashes, answers, refresh);
     }
 
     fn remove_of(&self, mixed: u64, generation: u64) -> bool {

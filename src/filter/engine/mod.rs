@@ -18,8 +18,8 @@ use crate::{
         batch::{BatchValues, Outcomes},
     },
     table::{
-        Answers, ClockState, Generations, Hashes, MAX_LAG, MAX_READING, Merged, Payload,
-        ShardedCounter, Space, Table, Words, split::Shrinking,
+        Answers, Blocks, ClockState, Generations, Hashes, MAX_LAG, MAX_READING, Merged, Payload,
+        ShardedCounter, Table, split::Shrinking,
     },
 };
 pub use fixed::FixedEngine;
@@ -113,7 +113,7 @@ impl Settings {
 /// that uses a filter (but for what takes a caller's clock): a call costs little beside it.
 pub(crate) trait Engine: Saved + Sized + Send + Sync + 'static {
     /// The buckets of its table.
-    type Space: Space;
+    type Space: Blocks;
 
     fn table(&self) -> &Table<Self::Space>;
 
@@ -137,8 +137,8 @@ pub(crate) trait Engine: Saved + Sized + Send + Sync + 'static {
     /// Returns whether the item is there, with any value.
     fn contains(&self, mixed: u64) -> bool;
 
-    /// Looks up `len` items, and returns the number of those that were found.
-    fn contains_each(&self, len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize;
+    /// Looks up many items, and returns the number of those that were found.
+    fn contains_each(&self, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize;
 
     fn count(&self, mixed: u64) -> usize;
 
@@ -171,8 +171,8 @@ pub(crate) trait Engine: Saved + Sized + Send + Sync + 'static {
 
     fn get(&self, mixed: u64) -> Option<u16>;
 
-    /// Looks up the values of `len` keys, and returns the number of keys that were found.
-    fn get_each(&self, len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize;
+    /// Looks up the values of many keys, and returns the number of keys that were found.
+    fn get_each(&self, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize;
 
     fn values(&self, mixed: u64) -> Values;
 
@@ -272,13 +272,13 @@ pub(crate) trait Engine: Saved + Sized + Send + Sync + 'static {
 
 /// Inserts each of many items that is absent, by `insert`, which returns whether it was inserted.
 #[inline]
-fn insert_absent_items<L: Words<S>, S: Space>(
+fn insert_absent_items<S: Blocks>(
     table: &Table<S>,
     hashes: &mut Hashes<'_>,
     outcomes: &mut Outcomes<'_>,
     insert: impl Fn(S::Item) -> Result<bool, InsertError>,
 ) {
-    L::for_each_item(table, hashes, |position, item| {
+    table.for_each_item(hashes, |position, item| {
         if !outcomes.ended() {
             outcomes.take(position, insert(item));
         }
@@ -288,14 +288,14 @@ fn insert_absent_items<L: Words<S>, S: Space>(
 /// Removes each of many items by `remove`, which returns whether it was there. Writes which were
 /// removed, and adds 1 to `count` for each of them.
 #[inline]
-fn remove_items<L: Words<S>, S: Space>(
+fn remove_items<S: Blocks>(
     table: &Table<S>,
     hashes: &mut Hashes<'_>,
     removed: &mut [bool],
     count: &mut usize,
     remove: impl Fn(usize, S::Item) -> bool,
 ) {
-    L::for_each_item(table, hashes, |position, item| {
+    table.for_each_item(hashes, |position, item| {
         removed[position] = remove(position, item);
         *count += usize::from(removed[position]);
     });
@@ -303,14 +303,14 @@ fn remove_items<L: Words<S>, S: Space>(
 
 /// Writes what `find` returns for each of many items. Returns the number of those that it found.
 #[inline]
-fn answer_items<L: Words<S>, S: Space>(
+fn answer_items<S: Blocks>(
     table: &Table<S>,
     hashes: &mut Hashes<'_>,
     mut answers: Answers<'_>,
     find: impl Fn(S::Item) -> Option<u16>,
 ) -> usize {
     let mut count = 0;
-    L::for_each_item(table, hashes, |position, item| {
+    table.for_each_item(hashes, |position, item| {
         let found = find(item);
         answers.set(position, found);
         count += usize::from(found.is_some());

@@ -7,8 +7,6 @@ use core::num::NonZero;
 use super::{Engine, answer_items, bytes_of, insert_absent_items, payload, remove_items};
 #[cfg(guira_in_place)]
 use crate::table::Borrowed;
-#[cfg(guira_vectors)]
-use crate::table::ContainsOne;
 use crate::{
     BuildError, InsertError, Layout,
     bucket::Leveled,
@@ -18,7 +16,7 @@ use crate::{
         builder::Settings,
     },
     table::{
-        Answers, Hashes, Kernel, Merged, Stripes,
+        Answers, Hashes, Merged, Stripes,
         choice::{
             doublings::{doublings, rate},
             growing::{Choice, Wanted, choose},
@@ -43,11 +41,6 @@ pub struct SplittingEngine {
     pub(super) layout: Layout,
     pub(super) target: f64,
     pub(super) max_copies: Option<NonZero<usize>>,
-    /// The kernel by which batches are looked up. It is available on this processor.
-    pub(super) kernel: Kernel,
-    /// The fastest single lookup of a set, if it can serve the table.
-    #[cfg(guira_vectors)]
-    pub(super) one: Option<ContainsOne>,
 }
 
 /// The constants of the words of a layout of filters that grow.
@@ -100,38 +93,24 @@ impl Engine for SplittingEngine {
         let limit = settings.bytes_left(Some(table.size_in_bytes()), stripes)?;
         table.set_max_bytes(limit);
         let max_copies = settings.max_copies.and_then(NonZero::new);
-        Ok(Self::new(table, layout, target, max_copies, settings.kernel()))
+        table.set_kernel(settings.kernel());
+        Ok(Self { table, layout, target, max_copies })
     }
 
     fn try_clone(&self) -> Result<(Self, u64), BuildError> {
-        let Self { layout, target, max_copies, kernel, .. } = *self;
+        let Self { layout, target, max_copies, .. } = *self;
         let copied = self.table.try_clone();
         let (table, items) = copied.ok_or_else(|| self.out_of_memory())?;
-        Ok((Self::new(table, layout, target, max_copies, kernel), items))
+        Ok((Self { table, layout, target, max_copies }, items))
     }
 
     #[inline]
     fn contains(&self, mixed: u64) -> bool {
-        #[cfg(guira_vectors)]
-        if let Some(one) = self.one {
-            // SAFETY: it was made for this table.
-            if let Some(found) = unsafe { self.table.contains_by(one, mixed) } {
-                return found;
-            }
-        }
-        self.contains_by_words(mixed)
+        self.table.contains(mixed)
     }
 
-    fn contains_each(&self, len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize {
-        #[cfg(guira_vectors)]
-        let mut answers = answers;
-        #[cfg(guira_vectors)]
-        if let Some(count) = self.table.contains_by_kernel(self.kernel, len, hashes, &mut answers) {
-            return count;
-        }
-        let _ = len;
-        let contains = |item| self.table.contains(item).then_some(0);
-        answer_items::<GrowingWords, _>(&self.table, hashes, answers, contains)
+    fn contains_each(&self, hashes: &mut Hashes<'_>, mut answers: Answers<'_>) -> usize {
+        self.table.look_up_each::<false>(hashes, &mut answers)
     }
 
     fn count(&self, mixed: u64) -> usize {
@@ -160,7 +139,7 @@ impl Engine for SplittingEngine {
 
     fn insert_unique_each(&self, hashes: &mut Hashes<'_>, outcomes: &mut Outcomes<'_>) {
         let insert = |item| self.table.insert_unique::<GrowingWords>(item);
-        insert_absent_items::<GrowingWords, _>(&self.table, hashes, outcomes, insert);
+        insert_absent_items(&self.table, hashes, outcomes, insert);
     }
 
     fn remove(&self, mixed: u64, value: u16) -> bool {
@@ -179,17 +158,16 @@ impl Engine for SplittingEngine {
         let remove = |position, item: Item| {
             self.table.remove::<GrowingWords>(item.with_value(values.of(position)))
         };
-        remove_items::<GrowingWords, _>(&self.table, hashes, removed, count, remove);
+        remove_items(&self.table, hashes, removed, count, remove);
     }
 
     #[inline]
     fn get(&self, mixed: u64) -> Option<u16> {
-        self.table.get(self.table.growth().item(mixed))
+        self.table.get(mixed)
     }
 
-    fn get_each(&self, _len: usize, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize {
-        let get = |item| self.table.get(item);
-        answer_items::<GrowingWords, _>(&self.table, hashes, answers, get)
+    fn get_each(&self, hashes: &mut Hashes<'_>, mut answers: Answers<'_>) -> usize {
+        self.table.look_up_each::<true>(hashes, &mut answers)
     }
 
     fn values(&self, mixed: u64) -> Values {
@@ -210,12 +188,11 @@ impl Engine for SplittingEngine {
     }
 
     fn is_visible(&self, mixed: u64) -> bool {
-        self.table.is_visible(self.table.growth().item(mixed))
+        self.table.is_visible(mixed)
     }
 
-    fn visible_each(&self, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize {
-        let is_visible = |item| self.table.is_visible(item).then_some(0);
-        answer_items::<GrowingWords, _>(&self.table, hashes, answers, is_visible)
+    fn visible_each(&self, hashes: &mut Hashes<'_>, mut answers: Answers<'_>) -> usize {
+        self.table.visible_each(hashes, &mut answers)
     }
 
     fn insert_for(&self, mixed: u64, life: u32) -> Result<u64, InsertError> {
@@ -231,7 +208,7 @@ impl Engine for SplittingEngine {
 
     fn insert_unseen_each(&self, hashes: &mut Hashes<'_>, outcomes: &mut Outcomes<'_>) {
         let insert = |item| Ok(self.table.insert_unseen::<GrowingWords>(item)?.is_some());
-        insert_absent_items::<GrowingWords, _>(&self.table, hashes, outcomes, insert);
+        insert_absent_items(&self.table, hashes, outcomes, insert);
     }
 
     fn refresh(&self, mixed: u64) -> bool {
@@ -240,7 +217,7 @@ impl Engine for SplittingEngine {
 
     fn refresh_each(&self, hashes: &mut Hashes<'_>, answers: Answers<'_>) {
         let refresh = |item| self.table.refresh::<GrowingWords>(item).then_some(0);
-        answer_items::<GrowingWords, _>(&self.table, hashes, answers, refresh);
+        answer_items(&self.table, hashes, answers, refresh);
     }
 
     fn remove_of(&self, mixed: u64, generation: u64) -> bool {
@@ -296,8 +273,8 @@ impl Engine for SplittingEngine {
     }
 
     #[cfg(feature = "raw")]
-    fn kernel(&self) -> Kernel {
-        self.kernel
+    fn kernel(&self) -> crate::table::Kernel {
+        self.table.kernel()
     }
 
     fn capacity(&self) -> usize {
@@ -323,27 +300,6 @@ impl Engine for SplittingEngine {
 }
 
 impl SplittingEngine {
-    /// The engine of this table.
-    pub(super) fn new(
-        table: GrowingTable,
-        layout: Layout,
-        target: f64,
-        max_copies: Option<NonZero<usize>>,
-        kernel: Kernel,
-    ) -> Self {
-        #[cfg(guira_vectors)]
-        let one = table.contains_one(kernel);
-        Self {
-            table,
-            layout,
-            target,
-            max_copies,
-            kernel,
-            #[cfg(guira_vectors)]
-            one,
-        }
-    }
-
     /// Inserts an item, within the limit on copies.
     #[inline]
     fn insert_item(&self, item: Item) -> Result<(), InsertError> {
@@ -368,12 +324,6 @@ impl SplittingEngine {
                 done(position, self.insert_item(item.with_value(values.of(position))));
             }
         });
-    }
-
-    /// Looks up an item word by word.
-    #[inline(never)]
-    fn contains_by_words(&self, mixed: u64) -> bool {
-        self.table.contains(self.table.growth().item(mixed))
     }
 }
 
@@ -405,7 +355,8 @@ impl SplittingEngine {
     fn holding(form: &Form, table: GrowingTable) -> Self {
         // A limit that does not fit into a word has no effect: no memory holds that many copies.
         let limit = usize::try_from(form.max_copies).unwrap_or(usize::MAX);
-        Self::new(table, form.layout, form.target, NonZero::new(limit), Kernel::best())
+        let (layout, target, max_copies) = (form.layout, form.target, NonZero::new(limit));
+        Self { table, layout, target, max_copies }
     }
 
     /// The form of an engine whose table has this many words, and this clock if items expire.

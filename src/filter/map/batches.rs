@@ -134,7 +134,7 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
     fn get_each<K: Key>(&self, keys: &[K], mut answers: Answers<'_>) -> usize {
         if keys.len() >= MIN_BATCH {
             return self
-                .with(self.keys(keys), |hashes| self.engine.get_each(keys.len(), hashes, answers));
+                .with(self.keys(keys), |hashes| self.engine.get_each(hashes, answers));
         }
         let mut count = 0;
         for (position, key) in keys.iter().enumerate() {

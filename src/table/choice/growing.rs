@@ -163,7 +163,7 @@ fn sized(layout: Layout, capacity: Option<usize>, max_capacity: Option<usize>) -
     let first = buckets_for(layout, capacity.unwrap_or(0) as u128);
     let first = first.max(min_slots.div_ceil(slots)).max(MIN_BUCKETS);
     let first = first.max(needed(MAX_DOUBLINGS).unwrap_or(0).div_ceil(1 << MAX_DOUBLINGS));
-    if first > MAX_BUCKETS {
+    if first >= MAX_BUCKETS {
         return None;
     }
     let max_buckets = if max_capacity.is_none() {

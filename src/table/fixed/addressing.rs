@@ -11,7 +11,7 @@ use crate::{
     InsertError,
     bucket::{Fingerprint, Lanes, Slots, Sought, Twice},
     sync::{Acquire, Relaxed, Word},
-    table::{Hashes, mix::REFLECTION},
+    table::mix::REFLECTION,
 };
 
 /// Largest number of buckets of a table of a fixed size. They take 32 GiB.
@@ -263,15 +263,6 @@ impl<const PLAIN: bool> Words<FixedSpace> for FixedWords<PLAIN> {
     #[inline]
     fn item(space: &FixedSpace, mixed: u64) -> Pair {
         space.addressing.pair(mixed)
-    }
-
-    #[inline]
-    fn for_each_item(
-        table: &FixedTable,
-        hashes: &mut Hashes<'_>,
-        operation: impl FnMut(usize, Pair),
-    ) {
-        table.for_each_pair(hashes, operation);
     }
 
     #[inline]

@@ -15,7 +15,6 @@ use super::{FixedTable, FixedWords, Pair};
 use crate::{
     bucket::{BothWords, Fingerprint, Slots},
     sync::{Acquire, Word},
-    table::stripes::StripesReader,
 };
 
 impl FixedTable {
@@ -68,7 +67,7 @@ impl FixedTable {
         buckets: [u32; 2],
         find: impl Fn(BothWords, &Slots, u32) -> bool,
     ) -> bool {
-        let Round { words, unchanged } = self.reader().read(key, buckets);
+        let Round { words, unchanged } = self.round(key, buckets);
         let found = find(words, &self.slots, key);
         if found | unchanged {
             return found;
@@ -85,7 +84,7 @@ impl FixedTable {
     /// The first round in semi-sorted words.
     #[inline]
     fn semi_sorted_contain(&self, key: u32, buckets: [u32; 2]) -> bool {
-        let Round { words, unchanged } = self.reader().read(key, buckets);
+        let Round { words, unchanged } = self.round(key, buckets);
         let may_hold = words.may_hold(&self.slots, key);
         // One branch, which is almost always taken for misses.
         if select_unpredictable(may_hold, false, unchanged) {
@@ -116,7 +115,7 @@ impl FixedTable {
     pub(super) fn contains_again(&self, key: u32, first: u32, second: u32) -> bool {
         loop {
             self.counters.lookup_retried();
-            let Round { words, unchanged } = self.reader().read(key, [first, second]);
+            let Round { words, unchanged } = self.round(key, [first, second]);
             let found = words.may_hold(&self.slots, key) && {
                 let [first, second] = words.words();
                 !self.slots.is_semi_sorted() || self.slots.semi_sorted_in_either(first, second, key)
@@ -148,7 +147,7 @@ impl FixedTable {
     /// As [`get`](Self::get), for a key. Its buckets are those of this table.
     #[inline]
     fn get_key(&self, key: u32, buckets: [u32; 2]) -> Option<u16> {
-        let Round { words, unchanged } = self.reader().read(key, buckets);
+        let Round { words, unchanged } = self.round(key, buckets);
         let (found, slot) = words.first_match(&self.slots, key);
         if found | unchanged {
             return found.then_some((slot & self.slots.value_mask()) as u16);
@@ -163,7 +162,7 @@ impl FixedTable {
     pub(super) fn get_again(&self, key: u32, first: u32, second: u32) -> Option<u16> {
         loop {
             self.counters.lookup_retried();
-            let Round { words, unchanged } = self.reader().read(key, [first, second]);
+            let Round { words, unchanged } = self.round(key, [first, second]);
             let (found, slot) = words.first_match(&self.slots, key);
             if found | unchanged {
                 return found.then_some((slot & self.slots.value_mask()) as u16);
@@ -181,36 +180,12 @@ impl FixedTable {
         fingerprint.get()
     }
 
-    /// What reads words.
-    #[inline]
-    pub(super) fn reader(&self) -> Reader<'_> {
-        Reader { words: self.buckets.as_slice(), stripes: self.stripes.reader() }
-    }
-}
-
-/// The words of a table and their stripes, for many reads.
-#[derive(Clone, Copy)]
-pub(super) struct Reader<'a> {
-    words: &'a [Word],
-    stripes: StripesReader<'a>,
-}
-
-/// Both words of an item, as they were read once.
-#[derive(Clone, Copy)]
-pub(super) struct Round {
-    pub(super) words: BothWords,
-    /// Whether the version was unchanged meanwhile. If so, a key that is not in the words is
-    /// absent. One that is found in them is present.
-    pub(super) unchanged: bool,
-}
-
-impl Reader<'_> {
-    /// Reads both words of an item.
+    /// Reads the version of an item, both words, and the version again.
     ///
     /// The buckets are those of this table: those that its addressing has returned, or those of a
     /// pair that was checked.
     #[inline]
-    pub(super) fn read(self, key: u32, buckets: [u32; 2]) -> Round {
+    fn round(&self, key: u32, buckets: [u32; 2]) -> Round {
         let stripe = self.stripes.of(Fingerprint::new(key));
         let version = stripe.version();
         // Acquire, twice: pairs with the Release of `try_add` (and of `copy` and `change_slot`,
@@ -218,21 +193,35 @@ impl Reader<'_> {
         // `change_slot` and `clear`, so that a lookup that sees a cleared slot also sees the
         // version bumped.
         // SAFETY: see above.
-        let words = unsafe { BothWords::load(self.words, buckets) };
+        let words = unsafe { BothWords::load(self.buckets.as_slice(), buckets) };
         Round { words, unchanged: stripe.validate(version) }
     }
+}
 
-    /// Reads each word of an item by itself. Returns the words, and `changes` with the bits in
-    /// which the version differs from before.
+/// The words of a table, for many reads.
+#[derive(Clone, Copy)]
+pub(crate) struct Reader<'a> {
+    pub(super) words: &'a [Word],
+}
+
+/// Both words of an item, as they were read once.
+#[derive(Clone, Copy)]
+struct Round {
+    words: BothWords,
+    /// Whether the version was unchanged meanwhile. If so, a key that is not in the words is
+    /// absent. One that is found in them is present.
+    unchanged: bool,
+}
+
+impl Reader<'_> {
+    /// Loads each word of an item by itself. The buckets are those that the addressing of the table
+    /// has returned.
     #[inline]
-    pub(super) fn read_each(self, key: u32, buckets: [u32; 2], changes: u64) -> ([u64; 2], u64) {
-        // SAFETY: as above.
+    pub(super) fn words_of(self, buckets: [u32; 2]) -> [u64; 2] {
+        // SAFETY: see above.
         let word = |bucket: u32| unsafe { self.words.get_unchecked(bucket as usize) };
-        let stripe = self.stripes.of(Fingerprint::new(key));
-        let version = stripe.version();
-        // Acquire: as above.
-        let words = buckets.map(|bucket| word(bucket).load(Acquire));
-        (words, changes | stripe.changes_since(version))
+        // Acquire: as in `round`.
+        buckets.map(|bucket| word(bucket).load(Acquire))
     }
 }
 
@@ -259,7 +248,7 @@ impl FixedTable {
     #[inline]
     fn is_key_visible(&self, key: u32, buckets: [u32; 2]) -> bool {
         let now = self.clock.generation();
-        let Round { words, unchanged } = self.reader().read(key, buckets);
+        let Round { words, unchanged } = self.round(key, buckets);
         let (found, slot) = words.first_match(&self.slots, key);
         let is_visible = self.clock.shows(now, slot);
         let is_miss = unchanged & self.clock.validate(now);

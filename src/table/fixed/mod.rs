@@ -11,12 +11,11 @@ mod whole;
 mod write;
 
 pub use addressing::{Addressing, MAX_BUCKETS, Pair};
-pub(in crate::table) use block::BLOCK;
 pub use room::{Move, PendingInserts};
 
 use super::{
     Attempts, Buckets, ClockState, Counters, Kernel, Payload, Seen, Space, Stripe, StripeGuard,
-    Stripes, Table, Words, batch::is_cached, bucket_bytes,
+    Stripes, Table, Words, bucket_bytes,
 };
 use crate::bucket::{Fingerprint, Slots};
 
@@ -27,8 +26,6 @@ pub struct FixedSpace {
     pub(super) addressing: Addressing,
     pub(super) buckets: Buckets,
     payload: Payload,
-    /// The instructions for batches. The processor has them.
-    pub(super) kernel: Kernel,
 }
 
 /// The words of a table of a fixed size: see [`Words`]. Their layout is a value. With `PLAIN`, the
@@ -66,13 +63,6 @@ impl FixedSpace {
 const IN_MEMORY: u64 = 1 << 18;
 
 impl FixedTable {
-    /// Whether the table is taken to stay in a second-level cache (512 KiB), so that batches
-    /// prefetch nothing.
-    #[inline]
-    fn is_in_second_level(&self) -> bool {
-        is_cached(self.buckets.as_slice())
-    }
-
     /// Whether the table is taken to be in a cache (2 MiB), so that a lone search does not wait.
     #[inline]
     fn is_cached(&self) -> bool {
@@ -115,26 +105,12 @@ impl FixedTable {
         let clock = payload.clock(stripes, None)?;
         let (stripes, counters) = (Stripes::with_count(stripes)?, Counters::new()?);
         Some(Self {
-            space: FixedSpace { slots, addressing, buckets, payload, kernel: Kernel::best() },
+            space: FixedSpace { slots, addressing, buckets, payload, },
             stripes,
             counters,
             clock,
+            kernel: Kernel::best(),
         })
-    }
-
-    /// The kernel of batches.
-    #[cfg(feature = "raw")]
-    pub(crate) fn kernel(&self) -> Kernel {
-        self.kernel
-    }
-
-    /// Sets the instructions for batches: those of a kernel that is available.
-    ///
-    /// # Panics
-    /// If it is not.
-    pub(crate) fn set_kernel(&mut self, kernel: Kernel) {
-        assert!(kernel.is_available(), "{kernel:?} on this processor");
-        self.kernel = kernel;
     }
 
     /// Sets the clock of a table whose words were copied, and counts its slots by their stamps.

@@ -13,14 +13,11 @@
 //! In a table with values, the core of a [`Code`] is followed by a value, on which no bucket
 //! depends.
 
-use alloc::boxed::Box;
-
+#[cfg(guira_vectors)]
+use crate::bucket::Twice;
 use crate::{
-    bucket::{Code, Leveled},
-    table::{
-        mix::{SCATTER, spread},
-        try_boxed,
-    },
+    bucket::{Code, Expected, Leveled, leveled::{LEVEL_SHIFT, empty, level}},
+    table::mix::{SCATTER, spread},
 };
 
 /// One side of an item, or of what a slot knows of one.
@@ -68,6 +65,17 @@ pub struct Place {
     pub level: u32,
 }
 
+/// A bucket of which a search follows the slots.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Root {
+    pub(super) bucket: u32,
+    pub(super) word: u64,
+    /// The bucket at level 0.
+    pub(super) start: u32,
+    /// The bits of the extension that the number of the bucket tells.
+    pub(super) low: u64,
+}
+
 /// How far the table has grown: `level` rounds are complete, and in the present one the first
 /// `split` buckets have been split. Rounds are ordered by their packed form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -92,29 +100,79 @@ impl Size {
     }
 }
 
-/// The mapping from mixed hashes to sides and buckets.
-#[derive(Debug)]
+/// The mapping from mixed hashes to sides and buckets, as constants.
+#[derive(Clone, Copy, Debug)]
 pub struct Growth {
     /// The number of buckets at level 0.
     first: u64,
-    /// For each core: t in the low half, and s in the high half.
-    scatter: Box<[u64]>,
     leveled: Leveled,
+    #[cfg(guira_vectors)]
+    registers: Registers,
+}
+
+/// Numbers as registers of SSE2 take them: twice each.
+#[cfg(guira_vectors)]
+#[derive(Clone, Copy, Debug)]
+struct Registers {
+    first: Twice,
+    /// By how many bits the core is shifted from the highest bits, and the mask of what follows.
+    core_from: Twice,
+    below_core: Twice,
+    /// By how many bits the low part of an extension is shifted down and up.
+    low_from: Twice,
+    low_to: Twice,
+    /// The numbers of bits of a value, of a core and a value, and of a core but one.
+    value_bits: Twice,
+    below_tail: Twice,
+    core_bits: Twice,
+    lane: Twice,
+    /// The lowest bit of each lane, in two halves.
+    ones: [Twice; 2],
+}
+
+/// What a lookup needs of an item in a table of one size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::table) struct Located {
+    /// The buckets of both sides.
+    pub(in crate::table) buckets: [u32; 2],
+    /// What the slots of each side are compared with: see [`Leveled::compare`].
+    pub(in crate::table) expected: [u32; 2],
+    /// The number that selects the stripe.
+    pub(in crate::table) stripe: u32,
+}
+
+/// What a lookup of one item needs in a table of one size.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::table) struct Sought {
+    /// The buckets of both sides.
+    pub(in crate::table) first: u32,
+    pub(in crate::table) second: u32,
+    /// What their words are compared with.
+    pub(in crate::table) expected: Expected,
+    /// The number that selects the stripe.
+    pub(in crate::table) stripe: u32,
+}
+
+/// Both sides of an item, by what they have in common and what differs.
+#[derive(Clone, Copy)]
+struct Sides {
+    core: u64,
+    starts: [u64; 2],
+    extensions: [u64; 2],
 }
 
 impl Growth {
-    /// The addressing of a table with `first` buckets at level 0, `1 ..= 2^32`, and words of this
-    /// kind, or `None` if the system refuses the memory.
+    /// The addressing of a table with `first` buckets at level 0, `1 .. 2^32`, and words of this
+    /// kind.
     #[must_use]
-    pub fn new(first: u64, leveled: Leveled) -> Option<Self> {
-        debug_assert!((1..=1 << 32).contains(&first));
-        let entry = |core: u32| {
-            let scattered = scatter(core.into());
-            let t = ((scattered & u64::from(u32::MAX)) * first) >> 32;
-            let s = scattered >> 32 & mask(32 - leveled.core);
-            s << 32 | t
-        };
-        Some(Self { first, scatter: try_boxed((0..1 << leveled.core).map(entry))?, leveled })
+    pub fn new(first: u64, leveled: Leveled) -> Self {
+        debug_assert!((1..1 << 32).contains(&first));
+        Self {
+            first,
+            leveled,
+            #[cfg(guira_vectors)]
+            registers: Registers::new(first, &leveled),
+        }
     }
 
     /// The number of buckets at level 0.
@@ -137,18 +195,6 @@ impl Growth {
         self.leveled.value_bits
     }
 
-    /// Bytes on the heap.
-    #[must_use]
-    pub fn size_in_bytes(&self) -> usize {
-        size_of_val(&*self.scatter)
-    }
-
-    /// For each core: t in the low half, and s in the high half.
-    #[cfg(guira_vectors)]
-    pub(in crate::table) fn scatter(&self) -> &[u64] {
-        &self.scatter
-    }
-
     /// The number of buckets of a table of this size.
     #[inline]
     #[must_use]
@@ -156,56 +202,226 @@ impl Growth {
         (self.first << size.level) + size.split
     }
 
+    /// The number of first buckets as a factor: the compiler sees that it has 32 bits, because
+    /// vectors have products of 32 bits.
+    #[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
+    #[inline(always)]
+    fn factor(&self) -> u64 {
+        lower(self.first)
+    }
+
+    /// Both sides of the item with this mixed hash.
+    #[expect(clippy::inline_always, reason = "as above")]
+    #[inline(always)]
+    fn sides(&self, mixed: u64) -> Sides {
+        let Leveled { core: core_bits, low_bits, extension, .. } = self.leveled;
+        let mixed = spread(mixed);
+        let core = mixed >> (u64::BITS - core_bits);
+        let product = lower(mixed) * self.factor();
+        let low = lower(product) >> (32 - low_bits) << (32 - core_bits);
+        let one = mixed >> 32 & mask(32 - core_bits) | low | 1 << extension;
+        let (t, s) = self.scatter(core);
+        let start = product >> 32;
+        Sides { core, starts: [start, self.reflect(start, t)], extensions: [one, one ^ s] }
+    }
+
+    /// What a core determines: t and s.
+    ///
+    /// As in tables of a fixed size, the function must not be linear.
+    #[expect(clippy::inline_always, reason = "as above")]
+    #[inline(always)]
+    fn scatter(&self, core: u64) -> (u64, u64) {
+        let [by, again] = SCATTER.map(u64::from);
+        let x = lower(lower(core + 1) * by);
+        let scattered = (x ^ x >> 15) * again;
+        let t = (lower(scattered) * self.factor()) >> 32;
+        (t, scattered >> 32 & mask(32 - self.leveled.core))
+    }
+
+    /// The bucket at level 0 on the other side.
+    #[inline]
+    fn reflect(&self, start: u64, t: u64) -> u64 {
+        let wrap = if start > t { self.first } else { 0 };
+        t.wrapping_sub(start).wrapping_add(wrap)
+    }
+
+    /// The bucket of a side in a table of this size, and 1 if it has been split in this round, or
+    /// else 0.
+    #[expect(clippy::inline_always, reason = "as above")]
+    #[inline(always)]
+    fn split_place(
+        &self,
+        start: u64,
+        extension: u64,
+        Size { level, split }: Size,
+    ) -> (u64, u64) {
+        let bucket = start + self.factor() * lower(extension & mask(level));
+        // No branch: half of the buckets have been split, and nobody knows which ones come next.
+        let is_split = u64::from(bucket < split);
+        let goes = is_split & extension >> level;
+        (bucket + (self.first << level & goes.wrapping_neg()), is_split)
+    }
+
+    /// What a lookup needs of the item with this mixed hash.
+    #[expect(clippy::inline_always, reason = "as above")]
+    #[inline(always)]
+    pub(in crate::table) fn locate(&self, mixed: u64, size: Size) -> Located {
+        let Sides { core, starts, extensions } = self.sides(mixed);
+        let side = |start, extension: u64| {
+            let (bucket, is_split) = self.split_place(start, extension, size);
+            let tail = extension >> size.level >> is_split;
+            (bucket as u32, self.leveled.expected(core, tail, is_split))
+        };
+        let (first, in_first) = side(starts[0], extensions[0]);
+        let (second, in_second) = side(starts[1], extensions[1]);
+        let stripe = self.stripe_by(core, starts);
+        Located {
+            buckets: [first, second],
+            expected: [in_first, in_second],
+            stripe: stripe as u32,
+        }
+    }
+
+    /// As [`locate`](Self::locate), for one lookup.
+    #[cfg(not(guira_vectors))]
+    #[inline]
+    pub(in crate::table) fn seek(&self, mixed: u64, size: Size) -> Sought {
+        self.seek_by_words(mixed, size)
+    }
+
+    /// As above.
+    #[inline]
+    fn seek_by_words(&self, mixed: u64, size: Size) -> Sought {
+        let Located { buckets, expected, stripe } = self.locate(mixed, size);
+        let pattern = |expected| self.leveled.lanes.broadcast(expected & u32::MAX >> 1);
+        let level = |expected| empty(size.level + (expected >> 31));
+        let expected = Expected::new(expected.map(pattern), expected.map(level));
+        let [first, second] = buckets;
+        Sought { first, second, expected, stripe }
+    }
+
+    /// As [`locate`](Self::locate), for one lookup, in registers of SSE2: see
+    /// `Addressing::locate`. Both sides are halves of one register.
+    #[cfg(guira_vectors)]
+    #[inline]
+    pub(in crate::table) fn seek(&self, mixed: u64, size: Size) -> Sought {
+        use core::arch::x86_64::{
+            __m128i, _mm_add_epi64, _mm_and_si128, _mm_cvtsi32_si128, _mm_cvtsi64_si128,
+            _mm_cvtsi128_si32, _mm_mul_epu32, _mm_or_si128, _mm_set1_epi64x, _mm_shuffle_epi32,
+            _mm_sll_epi64, _mm_slli_epi64, _mm_srai_epi32, _mm_srl_epi32, _mm_srl_epi64,
+            _mm_srli_epi32, _mm_srli_epi64, _mm_sub_epi64, _mm_unpackhi_epi64, _mm_unpacklo_epi64,
+            _mm_xor_si128,
+        };
+        let get = |twice: &Twice| -> __m128i { twice.load().into() };
+        let Registers { first, core_from, below_core, low_from, low_to, .. } =
+            &self.registers;
+        let Registers { value_bits, below_tail, core_bits, lane, ones, .. } = &self.registers;
+        // SAFETY: the target has SSE2.
+        unsafe {
+            let number = |x: u32| _mm_cvtsi32_si128(x as i32);
+            // All ones where a difference is negative.
+            let negative = |x| _mm_shuffle_epi32::<0b1111_0101>(_mm_srai_epi32::<31>(x));
+            let first = get(first);
+            let mixed = _mm_cvtsi64_si128(spread(mixed) as i64);
+            let upper = _mm_srli_epi64::<32>(mixed);
+            let core = _mm_srl_epi64(mixed, get(core_from));
+            let [by, again] = SCATTER.map(number);
+            let x = _mm_mul_epu32(_mm_add_epi64(core, number(1)), by);
+            let scattered = _mm_mul_epu32(_mm_xor_si128(x, _mm_srli_epi32::<15>(x)), again);
+            let t = _mm_srli_epi64::<32>(_mm_mul_epu32(scattered, first));
+            let s = _mm_and_si128(_mm_srli_epi64::<32>(scattered), get(below_core));
+            let product = _mm_mul_epu32(mixed, first);
+            let start = _mm_srli_epi64::<32>(product);
+            let difference = _mm_sub_epi64(t, start);
+            let other = _mm_add_epi64(difference, _mm_and_si128(negative(difference), first));
+            // The lower half of the product has the lower bits of the extension. What comes above
+            // them, no pattern has.
+            let low = _mm_sll_epi64(_mm_srl_epi32(product, get(low_from)), get(low_to));
+            let one = _mm_or_si128(_mm_and_si128(upper, get(below_core)), low);
+            let starts = _mm_unpacklo_epi64(start, other);
+            let extensions = _mm_unpacklo_epi64(one, _mm_xor_si128(one, s));
+            // The buckets, and what has been split.
+            let [mask, bit, levels] = BY_LEVEL[size.level as usize % BY_LEVEL.len()].each_ref().map(get);
+            let at = |bits| _mm_mul_epu32(_mm_and_si128(extensions, bits), first);
+            let buckets = _mm_add_epi64(starts, at(mask));
+            let split = _mm_set1_epi64x(size.split as i64);
+            let is_split = negative(_mm_sub_epi64(buckets, split));
+            let buckets = _mm_add_epi64(buckets, _mm_and_si128(at(bit), is_split));
+            // The patterns in every lane, by products of halves.
+            let tails = _mm_srl_epi64(extensions, number(size.level));
+            let shorter = _mm_srli_epi64::<1>(tails);
+            let differences = _mm_and_si128(_mm_xor_si128(tails, shorter), is_split);
+            let tails = _mm_sll_epi64(_mm_xor_si128(tails, differences), get(below_tail));
+            let cores = _mm_sll_epi64(_mm_unpacklo_epi64(core, core), get(value_bits));
+            let pattern = _mm_and_si128(_mm_or_si128(tails, cores), get(lane));
+            let [lower, upper] = ones.each_ref().map(get);
+            let patterns = _mm_add_epi64(
+                _mm_mul_epu32(pattern, lower),
+                _mm_slli_epi64::<32>(_mm_mul_epu32(pattern, upper)),
+            );
+            let levels = _mm_sub_epi64(levels, _mm_slli_epi64::<{ LEVEL_SHIFT as i32 }>(is_split));
+            let starts = _mm_sll_epi64(_mm_xor_si128(start, other), get(core_bits));
+            let stripe = _mm_xor_si128(starts, core);
+            let second = _mm_unpackhi_epi64(buckets, buckets);
+            Sought {
+                first: _mm_cvtsi128_si32(buckets) as u32,
+                second: _mm_cvtsi128_si32(second) as u32,
+                expected: Expected { patterns: patterns.into(), levels: levels.into() },
+                stripe: _mm_cvtsi128_si32(stripe) as u32,
+            }
+        }
+    }
+
     /// The item with this mixed hash, and the value zero.
     #[inline]
     #[must_use]
     pub fn item(&self, mixed: u64) -> Item {
-        let mixed = spread(mixed);
-        let core = mixed >> (u64::BITS - self.leveled.core) << self.value_bits();
-        let product = (mixed & u64::from(u32::MAX)) * self.first;
-        let start = (product >> 32) as u32;
-        let entry = self.entry(core);
-        let low = (product & u64::from(u32::MAX)) >> (32 - self.leveled.low_bits)
-            << (32 - self.leveled.core);
-        let above = 1 << self.leveled.extension | low;
-        let extension = |bits: u64| bits >> 32 & mask(32 - self.leveled.core) | above;
-        let side = |start, bits| Side { start, code: Code { core, extension: extension(bits) } };
-        Item { sides: [side(start, mixed), side(self.reflect(start, entry), mixed ^ entry)] }
+        let Sides { core, starts, extensions } = self.sides(mixed);
+        let core = core << self.value_bits();
+        let side = |start, extension| Side { start: start as u32, code: Code { core, extension } };
+        Item { sides: [side(starts[0], extensions[0]), side(starts[1], extensions[1])] }
     }
 
     /// The other side of a slot.
     #[inline]
     #[must_use]
     pub fn other(&self, side: Side) -> Side {
-        let Side { start, code: Code { core, extension } } = side;
-        let entry = self.entry(core);
-        let known = (1 << extension.ilog2()) - 1;
-        let extension = extension ^ (entry >> 32 & known);
-        Side { start: self.reflect(start, entry), code: Code { core, extension } }
+        let known = (1 << side.code.extension.ilog2()) - 1;
+        self.other_by(side, known)
     }
 
-    /// As [`other`](Self::other), with any bits from the marker on, and the extension of `side`,
-    /// which has the marker.
+    /// As [`other`](Self::other), with any bits from the marker on.
     #[inline]
-    pub(super) fn other_unmarked(&self, side: Side) -> (Side, u64) {
-        let Side { start, code: Code { core, extension } } = side;
-        let entry = self.entry(core);
-        let code = Code { core, extension: extension ^ entry >> 32 };
-        (Side { start: self.reflect(start, entry), code }, extension)
+    fn other_unmarked(&self, side: Side) -> Side {
+        self.other_by(side, u64::MAX)
     }
 
-    /// What the core of a code determines.
+    /// The other side of a slot, of whose extension these bits are known.
     #[inline]
-    fn entry(&self, core: u64) -> u64 {
-        self.scatter[(core >> self.value_bits()) as usize]
+    fn other_by(&self, Side { start, code: Code { core, extension } }: Side, known: u64) -> Side {
+        let (t, s) = self.scatter(core >> self.value_bits());
+        let start = self.reflect(start.into(), t) as u32;
+        Side { start, code: Code { core, extension: extension ^ s & known } }
     }
 
-    /// The bucket at level 0 on the other side.
+    /// Calls `visit` with the lane of each slot of a full word, and the place of its other side in a
+    /// table of this size: of those slots that know that place, and of which it is another bucket.
     #[inline]
-    fn reflect(&self, start: u32, entry: u64) -> u32 {
-        let (difference, wraps) = (entry as u32).overflowing_sub(start);
-        // For 2^32 buckets the subtraction wraps at the right number by itself.
-        difference.wrapping_add(if wraps { self.first as u32 } else { 0 })
+    pub(super) fn for_each_other(
+        &self,
+        Root { bucket, word, start, low }: Root,
+        size: Size,
+        mut visit: impl FnMut(u32, Place),
+    ) {
+        let level = level(word);
+        for lane in 0..self.leveled.slots {
+            let code = self.leveled.decode(self.leveled.slot(word, lane), level, low);
+            let place = self.place_of_item(self.other_unmarked(Side { start, code }), size);
+            // A slot that does not know which bucket this is stays where it is.
+            if code.extension >> place.level != 0 && place.bucket != bucket {
+                visit(lane, place);
+            }
+        }
     }
 
     /// The place of a side of an item in a table of this size. Items are known at every level.
@@ -213,12 +429,8 @@ impl Growth {
     #[must_use]
     pub fn place_of_item(&self, side: Side, size: Size) -> Place {
         let Side { start, code: Code { extension, .. } } = side;
-        let bucket = u64::from(start) + self.first * (extension & mask(size.level));
-        // No branch: half of the buckets have been split, and nobody knows which ones come next.
-        let is_split = u64::from(bucket < size.split);
-        let goes = is_split & extension >> size.level;
-        let child = (self.first << size.level) & goes.wrapping_neg();
-        Place { bucket: (bucket + child) as u32, level: size.level + is_split as u32 }
+        let (bucket, is_split) = self.split_place(start.into(), extension, size);
+        Place { bucket: bucket as u32, level: size.level + is_split as u32 }
     }
 
     /// The place of a side in a table of this size, or `None` if the side is not known so far.
@@ -261,20 +473,65 @@ impl Growth {
     #[inline]
     #[must_use]
     pub fn stripe(&self, core: u64, starts: [u32; 2]) -> usize {
-        let core = core >> self.value_bits();
-        (u64::from(starts[0].min(starts[1])) << self.leveled.core | core) as usize
+        self.stripe_by(core >> self.value_bits(), starts.map(u64::from)) as usize
+    }
+
+    /// As above, given the core without a value.
+    ///
+    /// For one core, the starts are x and t - x. Their lowest bits differ or not as t has it (and
+    /// the number of buckets, if the difference wraps), so that bit is combined with the core's.
+    #[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
+    #[inline(always)]
+    fn stripe_by(&self, core: u64, [one, other]: [u64; 2]) -> u64 {
+        (one ^ other) << (self.leveled.core - 1) ^ core
     }
 }
 
-/// Spreads a core over 64 bits. As in tables of a fixed size, it must not be linear.
-#[inline]
-fn scatter(core: u64) -> u64 {
-    let x = ((core + 1) * u64::from(SCATTER[0])) & u64::from(u32::MAX);
-    (x ^ (x >> 15)) * u64::from(SCATTER[1])
+/// For each level: in both halves the bits of an extension that are known there, the next one, and
+/// the empty word.
+#[cfg(guira_vectors)]
+static BY_LEVEL: [[Twice; 3]; 16] = {
+    let mut all = [[Twice::new(0); 3]; 16];
+    let mut level = 0;
+    while level < all.len() {
+        let known = mask(level as u32);
+        let word = (level as u64) << LEVEL_SHIFT;
+        all[level] = [Twice::new(known), Twice::new(known + 1), Twice::new(word)];
+        level += 1;
+    }
+    all
+};
+
+#[cfg(guira_vectors)]
+impl Registers {
+    fn new(first: u64, leveled: &Leveled) -> Self {
+        let Leveled { core, low_bits, value_bits, first: lane, .. } = *leveled;
+        let number = |x: u32| Twice::new(x.into());
+        let ones = leveled.lanes.ones();
+        Self {
+            first: Twice::new(first),
+            core_from: number(u64::BITS - core),
+            below_core: Twice::new(mask(32 - core)),
+            low_from: number(32 - low_bits),
+            low_to: number(32 - core),
+            value_bits: number(value_bits),
+            below_tail: number(core + value_bits),
+            core_bits: number(core - 1),
+            lane: Twice::new(lane),
+            ones: [Twice::new(lower(ones)), Twice::new(ones >> 32)],
+        }
+    }
+}
+
+/// The lower half.
+#[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
+#[inline(always)]
+fn lower(x: u64) -> u64 {
+    x & u64::from(u32::MAX)
 }
 
 /// A mask of this many bits, fewer than 64.
 #[inline]
-pub(super) fn mask(bits: u32) -> u64 {
+pub(super) const fn mask(bits: u32) -> u64 {
     (1 << bits) - 1
 }

@@ -32,17 +32,8 @@
 //! an item. The number of items that follows is an upper bound, but for items that share a slot
 //! after a refresh, which count once.
 
-use super::{GrowingTable, GrowingWords, Item};
+use super::{GrowingTable, GrowingWords};
 use crate::bucket::leveled::level;
-
-impl GrowingTable {
-    /// Returns whether a visible slot matches the item.
-    #[inline]
-    #[must_use]
-    pub fn is_visible(&self, item: Item) -> bool {
-        self.look_for_visible::<GrowingWords>(&item)
-    }
-}
 
 impl GrowingTable {
     /// Sweeps a bucket in the generation `now`, which was read under a lock that is still held, and

@@ -127,7 +127,7 @@ impl GrowingTable {
             if self.has_too_many(&whole, &within_reach) {
                 return Err(MergeRefusal::TooManyCopies);
             }
-            let mut search = Search::default();
+            let mut search = Search::new();
             match self.search(&within_reach, None, &mut search, &relocations) {
                 Outcome::Exhausted => {
                     self.counters.search_failed();

@@ -178,6 +178,7 @@
 //! sweeps holds up other sweeps, and so the next generation and copies.
 
 mod address;
+mod block;
 mod expiry;
 mod lookup;
 mod merge;
@@ -194,8 +195,6 @@ mod words;
 use crossbeam_utils::CachePadded;
 
 pub use address::{Growth, Item, Place, Side, Size};
-#[cfg(guira_vectors)]
-pub(in crate::table) use room::{Neighbours, Root};
 #[cfg(any(feature = "std", feature = "raw"))]
 pub use saved::Grown;
 #[cfg(feature = "std")]
@@ -204,7 +203,7 @@ use size::Occupancy;
 pub use size::{Limits, Shrinking};
 
 use super::{
-    Counters, GrowingBuckets, Payload, Seen, Space, Stripe, StripeGuard, Stripes, Table, Words,
+    Counters, GrowingBuckets, Kernel, Payload, Seen, Space, Stripe, StripeGuard, Stripes, Table, Words,
 };
 use crate::{
     bucket::Leveled,
@@ -232,9 +231,6 @@ pub struct GrowingSpace {
     max_bytes: Word,
     /// Held while memory is committed, if there is such a limit.
     committing: Lock,
-    /// Whether searches use AVX-512.
-    #[cfg(guira_vectors)]
-    has_avx512: bool,
 }
 
 /// The words of a table that grows: see [`Words`]. Their layout is a value.
@@ -275,7 +271,7 @@ impl GrowingTable {
         assert_eq!(leveled.value_bits, payload.value_bits(), "the number of bits of a value");
         let clock = payload.clock(stripes, Some(first))?;
         let space = GrowingSpace {
-            growth: Growth::new(first, leveled)?,
+            growth: Growth::new(first, leveled),
             payload,
             buckets,
             limits,
@@ -286,19 +282,17 @@ impl GrowingTable {
             occupancy: Occupancy::new(stripes)?,
             max_bytes: Word::new(u64::MAX),
             committing: Lock::new(),
-            #[cfg(guira_vectors)]
-            has_avx512: super::Kernel::best() == super::Kernel::Avx512,
         };
         let (stripes, counters) = (Stripes::with_count(stripes)?, Counters::new()?);
-        Some(Self { space, stripes, counters, clock })
+        Some(Self { space, stripes, counters, clock, kernel: Kernel::best() })
     }
 
     /// Bytes on the heap, or committed for buckets.
     #[must_use]
     pub fn size_in_bytes(&self) -> usize {
         let beside = Stripes::bytes_for(self.stripes.count()) + Counters::bytes();
-        let tables = self.growth.size_in_bytes() + self.occupancy.size_in_bytes();
-        self.buckets.size_in_bytes() + beside + tables + self.clock.size_in_bytes()
+        let counts = self.occupancy.size_in_bytes();
+        self.buckets.size_in_bytes() + beside + counts + self.clock.size_in_bytes()
     }
 }
 

@@ -34,16 +34,3 @@
 //! `table/split/mod.rs`. Such a
 //! ghost is to the item what an alias is: if the item's value is replaced, the ghost keeps the old
 //! one, and `get` may return it.
-
-use super::{GrowingTable, GrowingWords, Item, Words};
-
-impl GrowingTable {
-    /// Returns the value of a slot that matches the item, with any value, or `None` if there is
-    /// none. Of several slots, it is the one that knows most.
-    #[must_use]
-    pub fn get(&self, item: Item) -> Option<u16> {
-        self.look_up::<GrowingWords, _>(&item, |words| {
-            GrowingWords::value_in(&self.space, &item, (), words)
-        })
-    }
-}

@@ -14,7 +14,7 @@ use crate::{
         leveled::{Found, level, slots},
     },
     sync::{Acquire, Word},
-    table::{Attempts, Hashes, for_each_prefetched},
+    table::Attempts,
 };
 
 impl Space for GrowingSpace {
@@ -87,16 +87,6 @@ impl Words<GrowingSpace> for GrowingWords {
     #[inline]
     fn item(space: &GrowingSpace, mixed: u64) -> Item {
         space.growth.item(mixed)
-    }
-
-    #[inline]
-    fn for_each_item(
-        table: &GrowingTable,
-        hashes: &mut Hashes<'_>,
-        operation: impl FnMut(usize, Item),
-    ) {
-        let prefetched = |mixed| table.fetched::<GrowingWords>(mixed);
-        for_each_prefetched(hashes, Item::NONE, prefetched, operation);
     }
 
     type Sought = ();
@@ -243,7 +233,7 @@ impl Words<GrowingSpace> for GrowingWords {
         item: &Item,
         attempts: &mut Attempts,
     ) -> Result<(), InsertError> {
-        let mut search = Search::default();
+        let mut search = Search::new();
         match table.search(item, None, &mut search, &attempts.relocations) {
             Outcome::Exhausted => {
                 table.counters.search_failed();

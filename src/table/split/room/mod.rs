@@ -5,11 +5,9 @@ mod search;
 
 use super::{
     GrowingTable, GrowingWords, Item, Place, Seen, Side, Size, Space, StripeGuard, Words,
-    address::mask,
+    address::{Root, mask},
 };
 use crate::{InsertError, table::stats::RelocationCount};
-#[cfg(guira_vectors)]
-pub(in crate::table) use search::{Neighbours, Root};
 pub(super) use search::{Outcome, Search, Victim};
 
 /// Largest number of times that one insert has buckets split because it finds no room.
@@ -27,7 +25,7 @@ impl GrowingTable {
                 self.counters.insert_relocated(&relocations);
                 return Ok(());
             }
-            let (mut search, mut made_room) = (Search::default(), Ok(()));
+            let (mut search, mut made_room) = (Search::new(), Ok(()));
             let stored = match self.search(item, Some(item), &mut search, &relocations) {
                 Outcome::Stored => true,
                 Outcome::Stale => false,

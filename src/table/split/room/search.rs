@@ -6,10 +6,8 @@ use core::iter::successors;
 use arrayvec::ArrayVec;
 
 use super::{
-    GrowingTable, GrowingWords, Item, Place, RelocationCount, Seen, Side, Size, Space, mask,
+    GrowingTable, GrowingWords, Item, Place, RelocationCount, Root, Seen, Side, Size, Space, mask,
 };
-#[cfg(guira_vectors)]
-use crate::table::kernels::{has_neighbours, neighbours};
 use crate::{
     bucket::{Leveled, leveled::level},
     sync::{Acquire, Word},
@@ -69,17 +67,6 @@ struct Leaf {
     from: From,
 }
 
-/// A location of an item whose insert searches for room.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::table) struct Root {
-    pub(in crate::table) bucket: u32,
-    pub(in crate::table) word: u64,
-    /// The bucket at level 0.
-    pub(in crate::table) start: u32,
-    /// The bits of the extension that the number of the bucket tells.
-    pub(in crate::table) low: u64,
-}
-
 /// The buckets on the other sides of the slots in both locations of an item.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::table) struct Neighbours {
@@ -112,7 +99,7 @@ impl Neighbours {
 }
 
 /// What a search has read.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(in crate::table) struct Search {
     nodes: ArrayVec<Node, REACH>,
 }
@@ -129,6 +116,12 @@ pub struct Victim {
 }
 
 impl Search {
+    /// Nothing yet.
+    #[inline]
+    pub(in crate::table) fn new() -> Self {
+        Self { nodes: ArrayVec::new() }
+    }
+
     /// The buckets that were read, in the order of their distance, and their levels.
     pub(in crate::table) fn buckets(&self) -> impl Iterator<Item = (u32, u32)> {
         self.nodes.iter().map(|node| (node.bucket, level(node.word)))
@@ -221,27 +214,16 @@ impl GrowingTable {
             let (Seen { bucket, word }, Side { start, code }) = (roots[index], item.sides[index]);
             Root { bucket, word, start, low: code.extension & mask(level(word)) }
         };
-        let roots = [root(0), root(1)];
-        #[cfg(guira_vectors)]
-        if has_neighbours(self.leveled()) && self.has_avx512 {
-            // SAFETY: the processor has the instructions, and the addressing is of the layout.
-            return unsafe { neighbours(&self.growth, size, roots) };
-        }
-        let mut neighbours = Neighbours { buckets: [0; 16], split: 0, unsplit: 0 };
-        for (index, Root { bucket, word, start, low }) in roots.into_iter().enumerate() {
-            for lane in 0..self.leveled().slots {
-                let code = self.leveled().decode(self.leveled().slot(word, lane), level(word), low);
-                let (to, known) = self.growth.other_unmarked(Side { start, code });
-                let place = self.growth.place_of_item(to, size);
-                // A slot that does not know which bucket this is stays where it is.
-                let is_possible = known >> place.level != 0 && place.bucket != bucket;
+        let mut neighbours =
+            Neighbours { buckets: [0; 2 * Neighbours::STRIDE], split: 0, unsplit: 0 };
+        for index in [0, 1] {
+            self.growth.for_each_other(root(index), size, |lane, place| {
                 let index = index * Neighbours::STRIDE + lane as usize;
                 neighbours.buckets[index] = place.bucket;
                 let is_split = place.level - size.level;
-                let bit = u32::from(is_possible) << index;
-                neighbours.split |= bit & is_split.wrapping_neg();
-                neighbours.unsplit |= bit & is_split.wrapping_sub(1);
-            }
+                neighbours.split |= is_split << index;
+                neighbours.unsplit |= (1 - is_split) << index;
+            });
         }
         neighbours
     }
@@ -328,21 +310,14 @@ impl GrowingTable {
         prefetch: bool,
         leaves: &mut ArrayVec<Leaf, MAX_LEAVES>,
     ) {
-        for lane in 0..self.leveled().slots {
-            // The bucket was full.
-            let side = self
-                .growth
-                .other_unmarked(node.side(self.leveled(), self.leveled().slot(node.word, lane)));
-            // A slot that does not know which bucket this is stays where it is.
-            let place = self.growth.place_of_item(side.0, size);
-            if side.1 >> place.level == 0 || place.bucket == node.bucket {
-                continue;
-            }
+        let Node { word, bucket, start, low, .. } = *node;
+        let root = Root { bucket, word, start, low: low.into() };
+        self.growth.for_each_other(root, size, |lane, place| {
             if prefetch {
                 self.buckets.prefetch(place.bucket);
             }
             leaves.push(Leaf { place, from: From { node: index, lane: lane as u16 } });
-        }
+        });
     }
 
     /// Makes the moves that lead from a bucket with an empty slot back to one of the item's

@@ -53,7 +53,7 @@ impl Grown {
         // No overflow: at most 2^32 buckets, doubled at most 15 times.
         let round = || first << level;
         let numbers: [(_, _, &dyn Fn() -> bool); 6] = [
-            ("first buckets", first, &|| (1..=1 << 32).contains(&first)),
+            ("first buckets", first, &|| (1..1 << 32).contains(&first)),
             ("level", level.into(), &|| level <= MAX_LEVEL),
             ("split buckets", split, &|| split < round()),
             // The table reserves addresses for as many.

@@ -1,0 +1,246 @@
+//! Blocks of items of a table that grows: see `table/block.rs`.
+//!
+//! A block is located by one size. A word whose level is not what follows from the size leaves its
+//! item open.
+
+use core::ptr::NonNull;
+
+use super::{GrowingSpace, GrowingTable, GrowingWords, Growth, Item, Size, address::Located};
+use crate::{
+    bucket::Leveled,
+    sync::{Acquire, Word},
+    table::{
+        BLOCK, Blocks, GrowingBuckets, Kernel, Lookups, Mixer, Stripe, block::is_cached,
+        stripes::StripesReader,
+    },
+};
+
+/// What lookups need of the items of a block.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+pub(crate) struct Columns {
+    mixed: [u64; BLOCK],
+    buckets: [[u32; BLOCK]; 2],
+    /// What the slots in both words are compared with, and which of the two levels they have.
+    expected: [[u32; BLOCK]; 2],
+    /// The numbers that select the stripes.
+    stripes: [u32; BLOCK],
+    /// The level of the size.
+    level: u32,
+}
+
+/// The words of a table, for many reads.
+#[derive(Clone, Copy)]
+pub(crate) struct Reader<'a> {
+    base: Option<NonNull<Word>>,
+    buckets: &'a GrowingBuckets,
+}
+
+impl Columns {
+    #[inline]
+    fn buckets(&self, place: usize) -> [u32; 2] {
+        [self.buckets[0][place], self.buckets[1][place]]
+    }
+
+    #[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
+    #[inline(always)]
+    fn put(&mut self, place: usize, mixed: u64, located: Located) {
+        let Located { buckets, expected, stripe } = located;
+        self.mixed[place] = mixed;
+        [self.buckets[0][place], self.buckets[1][place]] = buckets;
+        [self.expected[0][place], self.expected[1][place]] = expected;
+        self.stripes[place] = stripe;
+    }
+}
+
+impl Blocks for GrowingSpace {
+    type Columns = Columns;
+    const EMPTY: Columns = Columns {
+        mixed: [0; BLOCK],
+        buckets: [[0; BLOCK]; 2],
+        expected: [[0; BLOCK]; 2],
+        stripes: [0; BLOCK],
+        level: 0,
+    };
+    type Reader<'a> = Reader<'a>;
+
+    #[inline]
+    fn is_in_second_level(&self) -> bool {
+        is_cached(self.growth.buckets(self.hint()))
+    }
+
+    #[inline]
+    fn locate(&self, kernel: Kernel, mixer: Mixer, hashes: &[u64], columns: &mut Columns) {
+        let (growth, size) = (&self.growth, self.hint());
+        columns.level = size.level;
+        #[cfg(guira_vectors)]
+        if let Ok(all) = hashes.try_into() {
+            match kernel {
+                Kernel::Scalar => {}
+                // SAFETY: the processor has the instructions of the kernel of a table.
+                Kernel::Avx2 => return unsafe { avx2::locate(growth, size, mixer, all, columns) },
+                // SAFETY: as above.
+                Kernel::Avx512 => {
+                    return unsafe { avx512::locate(growth, size, mixer, all, columns) };
+                }
+            }
+        }
+        let _ = kernel;
+        for (&hash, place) in hashes.iter().zip(0..BLOCK) {
+            let mixed = mixer.mix(hash);
+            columns.put(place, mixed, growth.locate(mixed, size));
+        }
+    }
+
+    #[inline]
+    fn item_at(&self, columns: &Columns, place: usize) -> Item {
+        self.growth.item(columns.mixed[place])
+    }
+
+    #[inline]
+    fn prefetch_at(&self, columns: &Columns, place: usize) {
+        let [first, second] = columns.buckets(place);
+        self.buckets.prefetch(first);
+        self.buckets.prefetch(second);
+    }
+
+    #[inline]
+    fn reader(&self) -> Reader<'_> {
+        Reader { base: self.buckets.base(), buckets: &self.buckets }
+    }
+
+    #[inline]
+    fn stripe_at<'a>(stripes: StripesReader<'a>, columns: &Columns, place: usize) -> &'a Stripe {
+        stripes.at(columns.stripes[place] as usize)
+    }
+
+    #[inline]
+    fn words_at(reader: Reader<'_>, columns: &Columns, place: usize) -> [u64; 2] {
+        // Acquire: pairs with the Release of whoever changed the word, a split included.
+        columns.buckets(place).map(|bucket| reader.word(bucket).load(Acquire))
+    }
+
+    #[inline]
+    fn compare<const VALUES: bool>(
+        &self,
+        kernel: Kernel,
+        columns: &Columns,
+        lookups: &mut Lookups,
+    ) -> bool {
+        let leveled = self.leveled();
+        match kernel {
+            // SAFETY: the processor has the instructions of the kernel of a table.
+            #[cfg(guira_vectors)]
+            Kernel::Avx2 => unsafe { avx2::compare::<VALUES>(leveled, columns, lookups) },
+            // SAFETY: as above.
+            #[cfg(guira_vectors)]
+            Kernel::Avx512 => unsafe { avx512::compare::<VALUES>(leveled, columns, lookups) },
+            _ => compare::<VALUES>(leveled, columns, lookups),
+        }
+        lookups.open.iter().fold(false, |any, open| any | open)
+    }
+
+    fn settle<const VALUES: bool>(
+        table: &GrowingTable,
+        columns: &Columns,
+        place: usize,
+        _words: [u64; 2],
+        unchanged: bool,
+    ) -> Option<u16> {
+        let mixed = columns.mixed[place];
+        if VALUES {
+            table.get_again(mixed, unchanged)
+        } else {
+            table.contains_again(mixed, unchanged).then_some(0)
+        }
+    }
+
+    fn look_for_visible_at(table: &GrowingTable, columns: &Columns, place: usize) -> bool {
+        table.look_for_visible::<GrowingWords>(&table.item_at(columns, place))
+    }
+}
+
+impl<'a> Reader<'a> {
+    /// A bucket that the addressing has returned for the hint.
+    #[inline]
+    fn word(self, bucket: u32) -> &'a Word {
+        match self.base {
+            // SAFETY: the hint was loaded by Acquire, so the buckets of a table of this size are
+            // committed, or in the image. They lie behind one another.
+            Some(base) => unsafe { base.add(bucket as usize).as_ref() },
+            // SAFETY: they are committed, as above.
+            None => unsafe { self.buckets.bucket(bucket) },
+        }
+    }
+}
+
+/// Writes the columns of these hashes, by products of 32 bits, which vectors have.
+#[cfg(guira_vectors)]
+#[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
+#[inline(always)]
+fn locate(
+    growth: &Growth,
+    size: Size,
+    mixer: Mixer,
+    hashes: &[u64; BLOCK],
+    columns: &mut Columns,
+) {
+    // A copy, which no store to the block can change.
+    let growth = *growth;
+    for place in 0..BLOCK {
+        let mixed = mixer.mix_by_halves(hashes[place]);
+        columns.put(place, mixed, growth.locate(mixed, size));
+    }
+}
+
+/// See [`Blocks::compare`].
+#[expect(clippy::inline_always, reason = "as above")]
+#[inline(always)]
+fn compare<const VALUES: bool>(leveled: &Leveled, columns: &Columns, lookups: &mut Lookups) {
+    // A copy, as above.
+    let leveled = *leveled;
+    let Columns { expected: [one, other], level, .. } = columns;
+    let Lookups { words: [first, second], found, open, values } = lookups;
+    for place in 0..BLOCK {
+        let words = [first[place], second[place]];
+        let compared = leveled.compare::<VALUES>(words, [one[place], other[place]], *level);
+        (found[place], open[place]) = (compared.found, compared.open);
+        if VALUES {
+            values[place] = compared.value;
+        }
+    }
+}
+
+/// Compiles the two loops over columns for a set of instructions.
+#[cfg(guira_vectors)]
+macro_rules! compile {
+    ($module:ident, $features:literal) => {
+        mod $module {
+            use super::{BLOCK, Columns, Growth, Leveled, Lookups, Mixer, Size};
+
+            #[target_feature(enable = $features)]
+            pub(super) fn locate(
+                growth: &Growth,
+                size: Size,
+                mixer: Mixer,
+                hashes: &[u64; BLOCK],
+                columns: &mut Columns,
+            ) {
+                super::locate(growth, size, mixer, hashes, columns);
+            }
+
+            #[target_feature(enable = $features)]
+            pub(super) fn compare<const VALUES: bool>(
+                leveled: &Leveled,
+                columns: &Columns,
+                lookups: &mut Lookups,
+            ) {
+                super::compare::<VALUES>(leveled, columns, lookups);
+            }
+        }
+    };
+}
+#[cfg(guira_vectors)]
+compile!(avx2, "avx2");
+#[cfg(guira_vectors)]
+compile!(avx512, "avx512f,avx512dq,avx512vl,avx512bw");
