@@ -72,7 +72,8 @@ impl BothWords {
 
     /// What ends with the slot of the first byte that is marked, if there is one, given the shifts
     /// of the lanes.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
+    #[inline(always)]
     fn first_slot(self, marks: u32, shifts: &[u8; 16]) -> u32 {
         let byte = (marks | 1 << 15).trailing_zeros() as usize % 16;
         (self.words()[byte / 8] >> (shifts[byte] % 64)) as u32
@@ -80,7 +81,8 @@ impl BothWords {
 
     /// Compares words of a table that grows with what is expected. With `VALUES`, the value of the
     /// slot that matches is looked for.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
+    #[inline(always)]
     pub(crate) fn compare<const VALUES: bool>(
         self,
         leveled: &Leveled,
@@ -102,7 +104,7 @@ mod in_vectors {
     use wide::{bytemuck::cast, u8x16, u16x8, u64x2};
 
     use super::{BothWords, Expected, Leveled, SLOTS_MASK, Slots, Twice, Word};
-    use crate::sync::{Acquire, vector::load_both};
+    use crate::sync::vector::load_both;
 
     pub(crate) type Words = u64x2;
 
@@ -121,23 +123,19 @@ mod in_vectors {
         #[inline]
         pub(crate) unsafe fn load(words: &[Word], buckets: [u32; 2]) -> Self {
             // SAFETY: the caller promises it.
-            unsafe { Self::load_from(words.as_ptr(), buckets) }
-        }
-
-        /// As [`load`](Self::load), from words that do not lie behind one another.
-        #[inline]
-        pub(crate) fn load_by<'a>(buckets: [u32; 2], word: impl Fn(u32) -> &'a Word) -> Self {
-            Self(u64x2::new(buckets.map(|bucket| word(bucket).load(Acquire))))
+            unsafe { Self::load_from::<false>(words.as_ptr(), buckets.map(u64::from)) }
         }
 
         /// As [`load`](Self::load), given the first of the words.
         ///
         /// # Safety
-        /// At these numbers from there on are words, valid for reads.
-        #[inline]
-        pub(crate) unsafe fn load_from(first: *const Word, buckets: [u32; 2]) -> Self {
+        /// At these numbers from there on are words, valid for reads. With `AVX`, the processor has
+        /// its instructions.
+        #[expect(clippy::inline_always, reason = "as `load_both`")]
+        #[inline(always)]
+        pub(crate) unsafe fn load_from<const AVX: bool>(first: *const Word, buckets: [u64; 2]) -> Self {
             // SAFETY: the caller promises it.
-            Self(cast(unsafe { load_both(first, buckets.map(u64::from)) }))
+            Self(cast(unsafe { load_both::<AVX>(first, buckets) }))
         }
 
         /// The words.
@@ -173,7 +171,8 @@ mod in_vectors {
 
         /// A bit for each byte that has the highest bit of a lane that matches, and whether both
         /// words have their levels. See [`Leveled::matches`].
-        #[inline]
+        #[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
+        #[inline(always)]
         pub(super) fn leveled_marks(self, leveled: &Leveled, expected: Expected) -> (u32, bool) {
             let [lows, highs, minus_ones, compared] = leveled.twice.each_ref().map(Twice::load);
             let slots = self.0 & u64x2::splat(SLOTS_MASK);
@@ -205,13 +204,14 @@ mod in_words {
         #[inline]
         pub(crate) unsafe fn load(words: &[Word], buckets: [u32; 2]) -> Self {
             // SAFETY: the caller promises it.
-            Self::load_by(buckets, |bucket| unsafe { words.get_unchecked(bucket as usize) })
+            let word = |bucket: u32| unsafe { words.get_unchecked(bucket as usize) };
+            Self::load_by(word(buckets[0]), word(buckets[1]))
         }
 
-        /// As [`load`](Self::load), from words that do not lie behind one another.
+        /// As [`load`](Self::load), by references.
         #[inline]
-        pub(crate) fn load_by<'a>(buckets: [u32; 2], word: impl Fn(u32) -> &'a Word) -> Self {
-            Self(buckets.map(|bucket| word(bucket).load(Acquire)))
+        pub(crate) fn load_by(first: &Word, second: &Word) -> Self {
+            Self([first.load(Acquire), second.load(Acquire)])
         }
 
         /// The words.
@@ -245,7 +245,8 @@ mod in_words {
         }
 
         /// As with vectors.
-        #[inline]
+        #[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
+        #[inline(always)]
         pub(super) fn leveled_marks(self, leveled: &Leveled, expected: Expected) -> (u32, bool) {
             let (mut bytes, mut differences) = (0, 0);
             for (place, word) in self.0.into_iter().enumerate() {

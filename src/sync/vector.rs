@@ -48,15 +48,32 @@ pub(crate) fn load_all(words: &[Word], values: &mut [u64]) {
 
 /// Loads two words, the first one into the low half of the register. The addresses are `first` plus
 /// the indices times 8 bytes.
+/// With `AVX`, by its instructions: others among them would wait for the upper halves of registers.
 ///
 /// # Safety
-/// At each of these addresses is a [`Word`], valid for reads.
-#[inline]
-pub(crate) unsafe fn load_both(first: *const Word, indices: [u64; 2]) -> __m128i {
+/// At each of these addresses is a [`Word`], valid for reads. With `AVX`, the processor has it.
+#[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
+#[inline(always)]
+pub(crate) unsafe fn load_both<const AVX: bool>(
+    first: *const Word,
+    indices: [u64; 2],
+) -> __m128i {
     let both;
     // SAFETY: the caller promises that the addresses are valid, and the target has SSE2. The
     // module's documentation says why no atomic type is needed.
     unsafe {
+        if AVX {
+            asm!(
+                "vmovq {both}, qword ptr [{first} + 8 * {one}]",
+                "vmovhps {both}, {both}, qword ptr [{first} + 8 * {other}]",
+                both = out(xmm_reg) both,
+                first = in(reg) first,
+                one = in(reg) indices[0],
+                other = in(reg) indices[1],
+                options(nostack, preserves_flags)
+            );
+            return both;
+        }
         asm!(
             "movq {both}, qword ptr [{first} + 8 * {one}]",
             "movhps {both}, qword ptr [{first} + 8 * {other}]",

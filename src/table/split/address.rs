@@ -126,8 +126,9 @@ struct Registers {
     below_tail: Twice,
     core_bits: Twice,
     lane: Twice,
-    /// The lowest bit of each lane, in two halves.
+    /// The lowest bit of each lane, in two halves, and the bits of a half.
     ones: [Twice; 2],
+    half: Twice,
 }
 
 /// What a lookup needs of an item in a table of one size.
@@ -145,8 +146,8 @@ pub(in crate::table) struct Located {
 #[derive(Clone, Copy, Debug)]
 pub(in crate::table) struct Sought {
     /// The buckets of both sides.
-    pub(in crate::table) first: u32,
-    pub(in crate::table) second: u32,
+    pub(in crate::table) first: u64,
+    pub(in crate::table) second: u64,
     /// What their words are compared with.
     pub(in crate::table) expected: Expected,
     /// The number that selects the stripe.
@@ -239,7 +240,8 @@ impl Growth {
     }
 
     /// The bucket at level 0 on the other side.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
+    #[inline(always)]
     fn reflect(&self, start: u64, t: u64) -> u64 {
         let wrap = if start > t { self.first } else { 0 };
         t.wrapping_sub(start).wrapping_add(wrap)
@@ -284,7 +286,8 @@ impl Growth {
 
     /// As [`locate`](Self::locate), for one lookup.
     #[cfg(not(guira_vectors))]
-    #[inline]
+    #[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
+    #[inline(always)]
     pub(in crate::table) fn seek(&self, mixed: u64, size: Size) -> Sought {
         self.seek_by_words(mixed, size)
     }
@@ -296,18 +299,19 @@ impl Growth {
         let pattern = |expected| self.leveled.lanes.broadcast(expected & u32::MAX >> 1);
         let level = |expected| empty(size.level + (expected >> 31));
         let expected = Expected::new(expected.map(pattern), expected.map(level));
-        let [first, second] = buckets;
+        let [first, second] = buckets.map(u64::from);
         Sought { first, second, expected, stripe }
     }
 
     /// As [`locate`](Self::locate), for one lookup, in registers of SSE2: see
     /// `Addressing::locate`. Both sides are halves of one register.
     #[cfg(guira_vectors)]
-    #[inline]
+    #[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
+    #[inline(always)]
     pub(in crate::table) fn seek(&self, mixed: u64, size: Size) -> Sought {
         use core::arch::x86_64::{
             __m128i, _mm_add_epi64, _mm_and_si128, _mm_cvtsi32_si128, _mm_cvtsi64_si128,
-            _mm_cvtsi128_si32, _mm_mul_epu32, _mm_or_si128, _mm_set1_epi64x, _mm_shuffle_epi32,
+            _mm_cvtsi128_si32, _mm_cvtsi128_si64, _mm_mul_epu32, _mm_or_si128, _mm_set1_epi64x, _mm_shuffle_epi32,
             _mm_sll_epi64, _mm_slli_epi64, _mm_srai_epi32, _mm_srl_epi32, _mm_srl_epi64,
             _mm_srli_epi32, _mm_srli_epi64, _mm_sub_epi64, _mm_unpackhi_epi64, _mm_unpacklo_epi64,
             _mm_xor_si128,
@@ -315,7 +319,7 @@ impl Growth {
         let get = |twice: &Twice| -> __m128i { twice.load().into() };
         let Registers { first, core_from, below_core, low_from, low_to, .. } =
             &self.registers;
-        let Registers { value_bits, below_tail, core_bits, lane, ones, .. } = &self.registers;
+        let Registers { value_bits, below_tail, core_bits, lane, ones, half, .. } = &self.registers;
         // SAFETY: the target has SSE2.
         unsafe {
             let number = |x: u32| _mm_cvtsi32_si128(x as i32);
@@ -337,18 +341,21 @@ impl Growth {
             // The lower half of the product has the lower bits of the extension. What comes above
             // them, no pattern has.
             let low = _mm_sll_epi64(_mm_srl_epi32(product, get(low_from)), get(low_to));
-            let one = _mm_or_si128(_mm_and_si128(upper, get(below_core)), low);
+            let extension = _mm_or_si128(_mm_and_si128(upper, get(below_core)), low);
             let starts = _mm_unpacklo_epi64(start, other);
-            let extensions = _mm_unpacklo_epi64(one, _mm_xor_si128(one, s));
+            let extensions = _mm_unpacklo_epi64(extension, _mm_xor_si128(extension, s));
             // The buckets, and what has been split.
-            let [mask, bit, levels] = BY_LEVEL[size.level as usize % BY_LEVEL.len()].each_ref().map(get);
+            let level = number(size.level);
+            let one = _mm_set1_epi64x(1);
+            let next = _mm_sll_epi64(one, level);
+            let known = _mm_sub_epi64(next, one);
             let at = |bits| _mm_mul_epu32(_mm_and_si128(extensions, bits), first);
-            let buckets = _mm_add_epi64(starts, at(mask));
+            let buckets = _mm_add_epi64(starts, at(known));
             let split = _mm_set1_epi64x(size.split as i64);
             let is_split = negative(_mm_sub_epi64(buckets, split));
-            let buckets = _mm_add_epi64(buckets, _mm_and_si128(at(bit), is_split));
+            let buckets = _mm_add_epi64(buckets, _mm_and_si128(at(next), is_split));
             // The patterns in every lane, by products of halves.
-            let tails = _mm_srl_epi64(extensions, number(size.level));
+            let tails = _mm_srl_epi64(extensions, level);
             let shorter = _mm_srli_epi64::<1>(tails);
             let differences = _mm_and_si128(_mm_xor_si128(tails, shorter), is_split);
             let tails = _mm_sll_epi64(_mm_xor_si128(tails, differences), get(below_tail));
@@ -357,15 +364,16 @@ impl Growth {
             let [lower, upper] = ones.each_ref().map(get);
             let patterns = _mm_add_epi64(
                 _mm_mul_epu32(pattern, lower),
-                _mm_slli_epi64::<32>(_mm_mul_epu32(pattern, upper)),
+                _mm_sll_epi64(_mm_mul_epu32(pattern, upper), get(half)),
             );
-            let levels = _mm_sub_epi64(levels, _mm_slli_epi64::<{ LEVEL_SHIFT as i32 }>(is_split));
+            let levels = _mm_sub_epi64(_mm_unpacklo_epi64(level, level), is_split);
+            let levels = _mm_slli_epi64::<{ LEVEL_SHIFT as i32 }>(levels);
             let starts = _mm_sll_epi64(_mm_xor_si128(start, other), get(core_bits));
             let stripe = _mm_xor_si128(starts, core);
             let second = _mm_unpackhi_epi64(buckets, buckets);
             Sought {
-                first: _mm_cvtsi128_si32(buckets) as u32,
-                second: _mm_cvtsi128_si32(second) as u32,
+                first: _mm_cvtsi128_si64(buckets) as u64,
+                second: _mm_cvtsi128_si64(second) as u64,
                 expected: Expected { patterns: patterns.into(), levels: levels.into() },
                 stripe: _mm_cvtsi128_si32(stripe) as u32,
             }
@@ -487,21 +495,6 @@ impl Growth {
     }
 }
 
-/// For each level: in both halves the bits of an extension that are known there, the next one, and
-/// the empty word.
-#[cfg(guira_vectors)]
-static BY_LEVEL: [[Twice; 3]; 16] = {
-    let mut all = [[Twice::new(0); 3]; 16];
-    let mut level = 0;
-    while level < all.len() {
-        let known = mask(level as u32);
-        let word = (level as u64) << LEVEL_SHIFT;
-        all[level] = [Twice::new(known), Twice::new(known + 1), Twice::new(word)];
-        level += 1;
-    }
-    all
-};
-
 #[cfg(guira_vectors)]
 impl Registers {
     fn new(first: u64, leveled: &Leveled) -> Self {
@@ -519,6 +512,7 @@ impl Registers {
             core_bits: number(core - 1),
             lane: Twice::new(lane),
             ones: [Twice::new(lower(ones)), Twice::new(ones >> 32)],
+            half: number(32),
         }
     }
 }

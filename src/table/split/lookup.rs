@@ -11,18 +11,46 @@ use crate::{
         leveled::{Compared, level},
     },
     sync::Word,
+    table::Kernel,
 };
+
+/// The first bucket, if the buckets lie behind one another: vectors load words from there.
+#[cfg(guira_vectors)]
+type Near = core::ptr::NonNull<Word>;
+/// Words need no address.
+#[cfg(not(guira_vectors))]
+type Near = ();
+
+/// Calls a first round with the instructions of the table's kernel.
+macro_rules! with_kernel {
+    ($table:expr, $round:ident($mixed:expr)) => {
+        match $table.kernel {
+            // SAFETY: the processor has the instructions of the kernel of a table.
+            #[cfg(guira_vectors)]
+            Kernel::Avx512 => unsafe { avx512::$round($table, $mixed) },
+            // SAFETY: as above.
+            #[cfg(guira_vectors)]
+            Kernel::Avx2 => unsafe { avx2::$round($table, $mixed) },
+            _ => $table.$round::<false>($mixed),
+        }
+    };
+}
 
 impl GrowingTable {
     /// Returns whether a slot that matches the item with this mixed hash is on one of its sides.
-    ///
-    /// The first round is inline: both words are compared by what is expected in a table of the
-    /// size of the hint.
     #[inline]
     #[must_use]
     pub fn contains(&self, mixed: u64) -> bool {
+        with_kernel!(self, contains_first(mixed))
+    }
+
+    /// The first round of [`contains`](Self::contains).
+    #[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
+    #[inline(always)]
+    fn contains_first<const AVX: bool>(&self, mixed: u64) -> bool {
+        let Some(near) = self.near() else { return self.contains_again(mixed, true) };
         let Round { compared: Compared { found, open, .. }, unchanged } =
-            self.first_round::<false>(mixed);
+            self.first_round::<AVX, false>(near, mixed);
         if found | (unchanged & !open) {
             return found;
         }
@@ -44,8 +72,16 @@ impl GrowingTable {
     #[inline]
     #[must_use]
     pub fn get(&self, mixed: u64) -> Option<u16> {
+        with_kernel!(self, get_first(mixed))
+    }
+
+    /// The first round of [`get`](Self::get).
+    #[expect(clippy::inline_always, reason = "as above")]
+    #[inline(always)]
+    fn get_first<const AVX: bool>(&self, mixed: u64) -> Option<u16> {
+        let Some(near) = self.near() else { return self.get_again(mixed, true) };
         let Round { compared: Compared { found, open, value }, unchanged } =
-            self.first_round::<true>(mixed);
+            self.first_round::<AVX, true>(near, mixed);
         if !open & (found | unchanged) {
             return found.then_some(value);
         }
@@ -66,9 +102,17 @@ impl GrowingTable {
     #[inline]
     #[must_use]
     pub fn is_visible(&self, mixed: u64) -> bool {
+        with_kernel!(self, is_visible_first(mixed))
+    }
+
+    /// The first round of [`is_visible`](Self::is_visible).
+    #[expect(clippy::inline_always, reason = "as above")]
+    #[inline(always)]
+    fn is_visible_first<const AVX: bool>(&self, mixed: u64) -> bool {
+        let Some(near) = self.near() else { return self.is_visible_again(mixed, true) };
         let now = self.clock.generation();
         let Round { compared: Compared { found, open, value }, unchanged } =
-            self.first_round::<true>(mixed);
+            self.first_round::<AVX, true>(near, mixed);
         let shows = self.clock.shows(now, value.into());
         let is_miss = unchanged & self.clock.validate(now);
         if !open & select_unpredictable(found, shows, is_miss) {
@@ -94,18 +138,47 @@ impl GrowingTable {
 
     /// Reads the version of an item, the words in the places that follow from the hint, and the
     /// version again.
-    #[expect(clippy::inline_always, reason = "a call takes a tenth of the time of a lookup")]
+    #[expect(clippy::inline_always, reason = "as above")]
     #[inline(always)]
-    fn first_round<const VALUES: bool>(&self, mixed: u64) -> Round {
+    fn first_round<const AVX: bool, const VALUES: bool>(&self, near: Near, mixed: u64) -> Round {
         let size = self.hint();
         let Sought { first, second, expected, stripe } = self.growth.seek(mixed, size);
         let stripe = self.stripes.at(stripe as usize);
         let version = stripe.version();
-        let words = self.load_apart(first, second);
+        let words = self.load_apart::<AVX>(near, first, second);
         let compared = words.compare::<VALUES>(self.leveled(), expected);
         Round { compared, unchanged: stripe.validate(version) }
     }
 }
+
+/// The first rounds of lookups, compiled for a set of instructions.
+#[cfg(guira_vectors)]
+macro_rules! compile {
+    ($module:ident, $features:literal) => {
+        mod $module {
+            use super::GrowingTable;
+
+            #[target_feature(enable = $features)]
+            pub(super) fn contains_first(table: &GrowingTable, mixed: u64) -> bool {
+                table.contains_first::<true>(mixed)
+            }
+
+            #[target_feature(enable = $features)]
+            pub(super) fn get_first(table: &GrowingTable, mixed: u64) -> Option<u16> {
+                table.get_first::<true>(mixed)
+            }
+
+            #[target_feature(enable = $features)]
+            pub(super) fn is_visible_first(table: &GrowingTable, mixed: u64) -> bool {
+                table.is_visible_first::<true>(mixed)
+            }
+        }
+    };
+}
+#[cfg(guira_vectors)]
+compile!(avx2, "avx2");
+#[cfg(guira_vectors)]
+compile!(avx512, "avx512f,avx512dq,avx512vl,avx512bw");
 
 /// What the first round of a lookup has found.
 struct Round {
@@ -115,24 +188,30 @@ struct Round {
 }
 
 impl GrowingSpace {
+    /// Where first rounds find words, if that serves this table.
+    #[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
+    #[inline(always)]
+    fn near(&self) -> Option<Near> {
+        #[cfg(guira_vectors)]
+        return self.buckets.base();
+        #[cfg(not(guira_vectors))]
+        Some(())
+    }
+
     /// Loads the words of these buckets.
     ///
     /// Acquire: pairs with the Release of whoever changed the word, a split included.
-    #[inline]
-    fn load_apart(&self, first: u32, second: u32) -> BothWords {
+    #[expect(clippy::inline_always, reason = "as above")]
+    #[inline(always)]
+    fn load_apart<const AVX: bool>(&self, near: Near, first: u64, second: u64) -> BothWords {
         #[cfg(guira_vectors)]
-        if let Some(base) = self.buckets.base() {
-            // SAFETY: as in `bucket`. The words lie behind one another.
-            return unsafe { BothWords::load_from(base.as_ptr(), [first, second]) };
+        // SAFETY: as in `bucket`. The words lie behind one another.
+        return unsafe { BothWords::load_from::<AVX>(near.as_ptr(), [first, second]) };
+        #[cfg(not(guira_vectors))]
+        {
+            let () = near;
+            BothWords::load_by(self.bucket(first as u32), self.bucket(second as u32))
         }
-        self.load_segments(first, second)
-    }
-
-    /// As above, from words that do not lie behind one another.
-    #[cold]
-    #[inline(never)]
-    fn load_segments(&self, first: u32, second: u32) -> BothWords {
-        BothWords::load_by([first, second], |bucket| self.bucket(bucket))
     }
 
     /// Returns whether one of the words has a slot that matches the item.
