@@ -13,11 +13,17 @@
 //! In a table with values, the core of a [`Code`] is followed by a value, on which no bucket
 //! depends.
 
+use alloc::boxed::Box;
+use core::ops::Deref;
+
 #[cfg(guira_vectors)]
 use crate::bucket::Twice;
 use crate::{
     bucket::{Code, Expected, Leveled, leveled::{LEVEL_SHIFT, empty, level}},
-    table::mix::{SCATTER, spread},
+    table::{
+        mix::{SCATTER, spread},
+        try_boxed,
+    },
 };
 
 /// One side of an item, or of what a slot knows of one.
@@ -100,14 +106,23 @@ impl Size {
     }
 }
 
-/// The mapping from mixed hashes to sides and buckets, as constants.
-#[derive(Clone, Copy, Debug)]
+/// The mapping from mixed hashes to sides and buckets.
+#[derive(Debug)]
 pub struct Growth {
+    formulas: Formulas,
+    /// For each core: t in the low half, and s in the high half. To load them takes less time than
+    /// to compute them, but for whole blocks.
+    scatter: Box<[u64]>,
+    #[cfg(guira_vectors)]
+    registers: Registers,
+}
+
+/// The constants of the mapping, and what follows from them alone.
+#[derive(Clone, Copy, Debug)]
+pub struct Formulas {
     /// The number of buckets at level 0.
     first: u64,
     leveled: Leveled,
-    #[cfg(guira_vectors)]
-    registers: Registers,
 }
 
 /// Numbers as registers of SSE2 take them: twice each.
@@ -162,18 +177,46 @@ struct Sides {
     extensions: [u64; 2],
 }
 
+impl Deref for Growth {
+    type Target = Formulas;
+
+    #[inline]
+    fn deref(&self) -> &Formulas {
+        &self.formulas
+    }
+}
+
 impl Growth {
     /// The addressing of a table with `first` buckets at level 0, `1 .. 2^32`, and words of this
-    /// kind.
+    /// kind, or `None` if the system refuses the memory.
     #[must_use]
-    pub fn new(first: u64, leveled: Leveled) -> Self {
+    pub fn new(first: u64, leveled: Leveled) -> Option<Self> {
         debug_assert!((1..1 << 32).contains(&first));
-        Self {
-            first,
-            leveled,
+        let formulas = Formulas { first, leveled };
+        let entry = |core: u32| {
+            let (t, s) = formulas.scatter(core.into());
+            s << 32 | t
+        };
+        Some(Self {
+            formulas,
+            scatter: try_boxed((0..1 << leveled.core).map(entry))?,
             #[cfg(guira_vectors)]
             registers: Registers::new(first, &leveled),
-        }
+        })
+    }
+
+    /// Bytes on the heap.
+    #[must_use]
+    pub fn size_in_bytes(&self) -> usize {
+        size_of_val(&*self.scatter)
+    }
+
+    /// What a core determines: t and s.
+    #[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
+    #[inline(always)]
+    fn entry(&self, core: u64) -> (u64, u64) {
+        let entry = self.scatter[core as usize];
+        (lower(entry), entry >> 32)
     }
 
     /// The number of buckets at level 0.
@@ -201,87 +244,6 @@ impl Growth {
     #[must_use]
     pub fn buckets(&self, size: Size) -> u64 {
         (self.first << size.level) + size.split
-    }
-
-    /// The number of first buckets as a factor: the compiler sees that it has 32 bits, because
-    /// vectors have products of 32 bits.
-    #[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
-    #[inline(always)]
-    fn factor(&self) -> u64 {
-        lower(self.first)
-    }
-
-    /// Both sides of the item with this mixed hash.
-    #[expect(clippy::inline_always, reason = "as above")]
-    #[inline(always)]
-    fn sides(&self, mixed: u64) -> Sides {
-        let Leveled { core: core_bits, low_bits, extension, .. } = self.leveled;
-        let mixed = spread(mixed);
-        let core = mixed >> (u64::BITS - core_bits);
-        let product = lower(mixed) * self.factor();
-        let low = lower(product) >> (32 - low_bits) << (32 - core_bits);
-        let one = mixed >> 32 & mask(32 - core_bits) | low | 1 << extension;
-        let (t, s) = self.scatter(core);
-        let start = product >> 32;
-        Sides { core, starts: [start, self.reflect(start, t)], extensions: [one, one ^ s] }
-    }
-
-    /// What a core determines: t and s.
-    ///
-    /// As in tables of a fixed size, the function must not be linear.
-    #[expect(clippy::inline_always, reason = "as above")]
-    #[inline(always)]
-    fn scatter(&self, core: u64) -> (u64, u64) {
-        let [by, again] = SCATTER.map(u64::from);
-        let x = lower(lower(core + 1) * by);
-        let scattered = (x ^ x >> 15) * again;
-        let t = (lower(scattered) * self.factor()) >> 32;
-        (t, scattered >> 32 & mask(32 - self.leveled.core))
-    }
-
-    /// The bucket at level 0 on the other side.
-    #[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
-    #[inline(always)]
-    fn reflect(&self, start: u64, t: u64) -> u64 {
-        let wrap = if start > t { self.first } else { 0 };
-        t.wrapping_sub(start).wrapping_add(wrap)
-    }
-
-    /// The bucket of a side in a table of this size, and 1 if it has been split in this round, or
-    /// else 0.
-    #[expect(clippy::inline_always, reason = "as above")]
-    #[inline(always)]
-    fn split_place(
-        &self,
-        start: u64,
-        extension: u64,
-        Size { level, split }: Size,
-    ) -> (u64, u64) {
-        let bucket = start + self.factor() * lower(extension & mask(level));
-        // No branch: half of the buckets have been split, and nobody knows which ones come next.
-        let is_split = u64::from(bucket < split);
-        let goes = is_split & extension >> level;
-        (bucket + (self.first << level & goes.wrapping_neg()), is_split)
-    }
-
-    /// What a lookup needs of the item with this mixed hash.
-    #[expect(clippy::inline_always, reason = "as above")]
-    #[inline(always)]
-    pub(in crate::table) fn locate(&self, mixed: u64, size: Size) -> Located {
-        let Sides { core, starts, extensions } = self.sides(mixed);
-        let side = |start, extension: u64| {
-            let (bucket, is_split) = self.split_place(start, extension, size);
-            let tail = extension >> size.level >> is_split;
-            (bucket as u32, self.leveled.expected(core, tail, is_split))
-        };
-        let (first, in_first) = side(starts[0], extensions[0]);
-        let (second, in_second) = side(starts[1], extensions[1]);
-        let stripe = self.stripe_by(core, starts);
-        Located {
-            buckets: [first, second],
-            expected: [in_first, in_second],
-            stripe: stripe as u32,
-        }
     }
 
     /// As [`locate`](Self::locate), for one lookup.
@@ -313,9 +275,10 @@ impl Growth {
             __m128i, _mm_add_epi64, _mm_and_si128, _mm_cvtsi32_si128, _mm_cvtsi64_si128,
             _mm_cvtsi128_si32, _mm_cvtsi128_si64, _mm_mul_epu32, _mm_or_si128, _mm_set1_epi64x, _mm_shuffle_epi32,
             _mm_sll_epi64, _mm_slli_epi64, _mm_srai_epi32, _mm_srl_epi32, _mm_srl_epi64,
-            _mm_srli_epi32, _mm_srli_epi64, _mm_sub_epi64, _mm_unpackhi_epi64, _mm_unpacklo_epi64,
+            _mm_srli_epi64, _mm_sub_epi64, _mm_unpackhi_epi64, _mm_unpacklo_epi64,
             _mm_xor_si128,
         };
+        let (t, s) = self.entry(mixed >> (u64::BITS - self.leveled.core));
         let get = |twice: &Twice| -> __m128i { twice.load().into() };
         let Registers { first, core_from, below_core, low_from, low_to, .. } =
             &self.registers;
@@ -329,11 +292,7 @@ impl Growth {
             let mixed = _mm_cvtsi64_si128(spread(mixed) as i64);
             let upper = _mm_srli_epi64::<32>(mixed);
             let core = _mm_srl_epi64(mixed, get(core_from));
-            let [by, again] = SCATTER.map(number);
-            let x = _mm_mul_epu32(_mm_add_epi64(core, number(1)), by);
-            let scattered = _mm_mul_epu32(_mm_xor_si128(x, _mm_srli_epi32::<15>(x)), again);
-            let t = _mm_srli_epi64::<32>(_mm_mul_epu32(scattered, first));
-            let s = _mm_and_si128(_mm_srli_epi64::<32>(scattered), get(below_core));
+            let [t, s] = [t, s].map(|x| number(x as u32));
             let product = _mm_mul_epu32(mixed, first);
             let start = _mm_srli_epi64::<32>(product);
             let difference = _mm_sub_epi64(t, start);
@@ -384,7 +343,7 @@ impl Growth {
     #[inline]
     #[must_use]
     pub fn item(&self, mixed: u64) -> Item {
-        let Sides { core, starts, extensions } = self.sides(mixed);
+        let Sides { core, starts, extensions } = self.sides(mixed, |core| self.entry(core));
         let core = core << self.value_bits();
         let side = |start, extension| Side { start: start as u32, code: Code { core, extension } };
         Item { sides: [side(starts[0], extensions[0]), side(starts[1], extensions[1])] }
@@ -407,7 +366,7 @@ impl Growth {
     /// The other side of a slot, of whose extension these bits are known.
     #[inline]
     fn other_by(&self, Side { start, code: Code { core, extension } }: Side, known: u64) -> Side {
-        let (t, s) = self.scatter(core >> self.value_bits());
+        let (t, s) = self.entry(core >> self.value_bits());
         let start = self.reflect(start.into(), t) as u32;
         Side { start, code: Code { core, extension: extension ^ s & known } }
     }
@@ -484,7 +443,91 @@ impl Growth {
         self.stripe_by(core >> self.value_bits(), starts.map(u64::from)) as usize
     }
 
-    /// As above, given the core without a value.
+}
+
+impl Formulas {
+    /// The number of first buckets as a factor: the compiler sees that it has 32 bits, because
+    /// vectors have products of 32 bits.
+    #[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
+    #[inline(always)]
+    fn factor(&self) -> u64 {
+        lower(self.first)
+    }
+
+    /// Both sides of the item with this mixed hash, given what a core determines.
+    #[expect(clippy::inline_always, reason = "as above")]
+    #[inline(always)]
+    fn sides(&self, mixed: u64, scatter: impl Fn(u64) -> (u64, u64)) -> Sides {
+        let Leveled { core: core_bits, low_bits, extension, .. } = self.leveled;
+        let mixed = spread(mixed);
+        let core = mixed >> (u64::BITS - core_bits);
+        let product = lower(mixed) * self.factor();
+        let low = lower(product) >> (32 - low_bits) << (32 - core_bits);
+        let one = mixed >> 32 & mask(32 - core_bits) | low | 1 << extension;
+        let (t, s) = scatter(core);
+        let start = product >> 32;
+        Sides { core, starts: [start, self.reflect(start, t)], extensions: [one, one ^ s] }
+    }
+
+    /// What a core determines: t and s.
+    ///
+    /// As in tables of a fixed size, the function must not be linear.
+    #[expect(clippy::inline_always, reason = "as above")]
+    #[inline(always)]
+    fn scatter(&self, core: u64) -> (u64, u64) {
+        let [by, again] = SCATTER.map(u64::from);
+        let x = lower(lower(core + 1) * by);
+        let scattered = (x ^ x >> 15) * again;
+        let t = (lower(scattered) * self.factor()) >> 32;
+        (t, scattered >> 32 & mask(32 - self.leveled.core))
+    }
+
+    /// The bucket at level 0 on the other side.
+    #[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
+    #[inline(always)]
+    fn reflect(&self, start: u64, t: u64) -> u64 {
+        let wrap = if start > t { self.first } else { 0 };
+        t.wrapping_sub(start).wrapping_add(wrap)
+    }
+
+    /// The bucket of a side in a table of this size, and 1 if it has been split in this round, or
+    /// else 0.
+    #[expect(clippy::inline_always, reason = "as above")]
+    #[inline(always)]
+    fn split_place(
+        &self,
+        start: u64,
+        extension: u64,
+        Size { level, split }: Size,
+    ) -> (u64, u64) {
+        let bucket = start + self.factor() * lower(extension & mask(level));
+        // No branch: half of the buckets have been split, and nobody knows which ones come next.
+        let is_split = u64::from(bucket < split);
+        let goes = is_split & extension >> level;
+        (bucket + (self.first << level & goes.wrapping_neg()), is_split)
+    }
+
+    /// What a lookup needs of the item with this mixed hash.
+    #[expect(clippy::inline_always, reason = "as above")]
+    #[inline(always)]
+    pub(in crate::table) fn locate(&self, mixed: u64, size: Size) -> Located {
+        let Sides { core, starts, extensions } = self.sides(mixed, |core| self.scatter(core));
+        let side = |start, extension: u64| {
+            let (bucket, is_split) = self.split_place(start, extension, size);
+            let tail = extension >> size.level >> is_split;
+            (bucket as u32, self.leveled.expected(core, tail, is_split))
+        };
+        let (first, in_first) = side(starts[0], extensions[0]);
+        let (second, in_second) = side(starts[1], extensions[1]);
+        let stripe = self.stripe_by(core, starts);
+        Located {
+            buckets: [first, second],
+            expected: [in_first, in_second],
+            stripe: stripe as u32,
+        }
+    }
+
+    /// A number that both sides of an item have in common, given the core without a value.
     ///
     /// For one core, the starts are x and t - x. Their lowest bits differ or not as t has it (and
     /// the number of buckets, if the difference wraps), so that bit is combined with the core's.

@@ -5,7 +5,10 @@
 
 use core::ptr::NonNull;
 
-use super::{GrowingSpace, GrowingTable, GrowingWords, Growth, Item, Size, address::Located};
+use super::{
+    GrowingSpace, GrowingTable, GrowingWords, Item, Size,
+    address::{Formulas, Located},
+};
 use crate::{
     bucket::Leveled,
     sync::{Acquire, Word},
@@ -179,7 +182,7 @@ impl<'a> Reader<'a> {
 #[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
 #[inline(always)]
 fn locate(
-    growth: &Growth,
+    growth: &Formulas,
     size: Size,
     mixer: Mixer,
     hashes: &[u64; BLOCK],
@@ -216,11 +219,11 @@ fn compare<const VALUES: bool>(leveled: &Leveled, columns: &Columns, lookups: &m
 macro_rules! compile {
     ($module:ident, $features:literal) => {
         mod $module {
-            use super::{BLOCK, Columns, Growth, Leveled, Lookups, Mixer, Size};
+            use super::{BLOCK, Columns, Formulas, Leveled, Lookups, Mixer, Size};
 
             #[target_feature(enable = $features)]
             pub(super) fn locate(
-                growth: &Growth,
+                growth: &Formulas,
                 size: Size,
                 mixer: Mixer,
                 hashes: &[u64; BLOCK],

@@ -271,7 +271,7 @@ impl GrowingTable {
         assert_eq!(leveled.value_bits, payload.value_bits(), "the number of bits of a value");
         let clock = payload.clock(stripes, Some(first))?;
         let space = GrowingSpace {
-            growth: Growth::new(first, leveled),
+            growth: Growth::new(first, leveled)?,
             payload,
             buckets,
             limits,
@@ -291,8 +291,8 @@ impl GrowingTable {
     #[must_use]
     pub fn size_in_bytes(&self) -> usize {
         let beside = Stripes::bytes_for(self.stripes.count()) + Counters::bytes();
-        let counts = self.occupancy.size_in_bytes();
-        self.buckets.size_in_bytes() + beside + counts + self.clock.size_in_bytes()
+        let tables = self.growth.size_in_bytes() + self.occupancy.size_in_bytes();
+        self.buckets.size_in_bytes() + beside + tables + self.clock.size_in_bytes()
     }
 }
 
