@@ -213,9 +213,9 @@ impl Leveled {
     /// the level is the higher one of two.
     #[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
     #[inline(always)]
-    pub(crate) fn expected(&self, core: u64, tail: u64, is_higher: u64) -> u32 {
-        let pattern = (tail << self.below | core << self.value_bits) & self.first;
-        (pattern | is_higher << 31) as u32
+    pub(crate) fn expected(&self, core: u32, tail: u32, is_higher: bool) -> u32 {
+        let pattern = (tail << self.below | core << self.value_bits) & self.first as u32;
+        pattern | u32::from(is_higher) << 31
     }
 
     /// Compares both words of an item with what is [expected](Self::expected), if the level of each

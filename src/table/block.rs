@@ -32,8 +32,9 @@ pub(super) const fn is_cached(buckets: u64) -> bool {
     buckets * size_of::<Word>() as u64 <= MAX_CACHED
 }
 
-/// Both words of each item of a block, and the answers, by columns.
-#[repr(align(64))]
+/// Both words of each item of a block, and the answers, by columns. (The order is given, so that no
+/// column of words crosses cache lines.)
+#[repr(C, align(64))]
 pub(crate) struct Lookups {
     pub(super) words: [[u64; BLOCK]; 2],
     pub(super) found: [bool; BLOCK],

@@ -12,7 +12,7 @@ use crate::{
 
 /// The keys and the buckets of the items of a block.
 #[derive(Clone, Copy)]
-#[repr(align(64))]
+#[repr(C, align(64))]
 pub(crate) struct Columns {
     keys: [u32; BLOCK],
     buckets: [[u32; BLOCK]; 2],

@@ -142,6 +142,18 @@ impl GrowingBuckets {
             // SAFETY: the bucket is one of the reserved ones, or in an image, below its end.
             return unsafe { base.add(bucket as usize) };
         }
+        // SAFETY: the caller promises it.
+        unsafe { self.word_in_segment(bucket) }
+    }
+
+    /// The address of a bucket in a segment. (Out of line, so that the paths of reserved buckets
+    /// are short.)
+    ///
+    /// # Safety
+    /// As [`word`](Self::word).
+    #[cold]
+    #[inline(never)]
+    unsafe fn word_in_segment(&self, bucket: u64) -> NonNull<Word> {
         // SAFETY: the bucket is committed, so its chunk was published before.
         unsafe { self.segments.word(self.chunks.find(bucket), bucket) }
     }
@@ -151,7 +163,16 @@ impl GrowingBuckets {
     pub(crate) fn prefetch(&self, bucket: u32) {
         if let Some(base) = self.base() {
             prefetch(base.as_ptr().wrapping_add(bucket as usize).cast());
-        } else if self.is_committed(bucket.into()..u64::from(bucket) + 1) {
+        } else {
+            self.prefetch_in_segment(bucket);
+        }
+    }
+
+    /// Prefetches a bucket in a segment.
+    #[cold]
+    #[inline(never)]
+    fn prefetch_in_segment(&self, bucket: u32) {
+        if self.is_committed(bucket.into()..u64::from(bucket) + 1) {
             // SAFETY: the bucket is committed, as the Acquire in `has` found.
             prefetch(unsafe { self.word(bucket.into()) }.as_ptr().cast_const().cast());
         }

@@ -14,7 +14,7 @@
 //! depends.
 
 use alloc::boxed::Box;
-use core::ops::Deref;
+use core::{hint::select_unpredictable, ops::Deref};
 
 #[cfg(guira_vectors)]
 use crate::bucket::Twice;
@@ -169,14 +169,6 @@ pub(in crate::table) struct Sought {
     pub(in crate::table) stripe: u32,
 }
 
-/// Both sides of an item, by what they have in common and what differs.
-#[derive(Clone, Copy)]
-struct Sides {
-    core: u64,
-    starts: [u64; 2],
-    extensions: [u64; 2],
-}
-
 impl Deref for Growth {
     type Target = Formulas;
 
@@ -194,8 +186,8 @@ impl Growth {
         debug_assert!((1..1 << 32).contains(&first));
         let formulas = Formulas { first, leveled };
         let entry = |core: u32| {
-            let (t, s) = formulas.scatter(core.into());
-            s << 32 | t
+            let (t, s) = formulas.reflection(formulas.scatter(core));
+            u64::from(s) << 32 | u64::from(t)
         };
         Some(Self {
             formulas,
@@ -214,9 +206,9 @@ impl Growth {
     /// What a core determines: t and s.
     #[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
     #[inline(always)]
-    fn entry(&self, core: u64) -> (u64, u64) {
+    fn entry(&self, core: u64) -> (u32, u32) {
         let entry = self.scatter[core as usize];
-        (lower(entry), entry >> 32)
+        (entry as u32, (entry >> 32) as u32)
     }
 
     /// The number of buckets at level 0.
@@ -246,7 +238,7 @@ impl Growth {
         (self.first << size.level) + size.split
     }
 
-    /// As [`locate`](Self::locate), for one lookup.
+    /// As [`locate_one`](Formulas::locate_one), for one lookup.
     #[cfg(not(guira_vectors))]
     #[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
     #[inline(always)]
@@ -257,7 +249,7 @@ impl Growth {
     /// As above.
     #[inline]
     fn seek_by_words(&self, mixed: u64, size: Size) -> Sought {
-        let Located { buckets, expected, stripe } = self.locate(mixed, size);
+        let Located { buckets, expected, stripe } = self.locate_one(mixed, size);
         let pattern = |expected| self.leveled.lanes.broadcast(expected & u32::MAX >> 1);
         let level = |expected| empty(size.level + (expected >> 31));
         let expected = Expected::new(expected.map(pattern), expected.map(level));
@@ -265,7 +257,7 @@ impl Growth {
         Sought { first, second, expected, stripe }
     }
 
-    /// As [`locate`](Self::locate), for one lookup, in registers of SSE2: see
+    /// As [`locate_one`](Formulas::locate_one), for one lookup, in registers of SSE2: see
     /// `Addressing::locate`. Both sides are halves of one register.
     #[cfg(guira_vectors)]
     #[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
@@ -292,7 +284,7 @@ impl Growth {
             let mixed = _mm_cvtsi64_si128(spread(mixed) as i64);
             let upper = _mm_srli_epi64::<32>(mixed);
             let core = _mm_srl_epi64(mixed, get(core_from));
-            let [t, s] = [t, s].map(|x| number(x as u32));
+            let [t, s] = [t, s].map(number);
             let product = _mm_mul_epu32(mixed, first);
             let start = _mm_srli_epi64::<32>(product);
             let difference = _mm_sub_epi64(t, start);
@@ -343,10 +335,17 @@ impl Growth {
     #[inline]
     #[must_use]
     pub fn item(&self, mixed: u64) -> Item {
-        let Sides { core, starts, extensions } = self.sides(mixed, |core| self.entry(core));
-        let core = core << self.value_bits();
-        let side = |start, extension| Side { start: start as u32, code: Code { core, extension } };
-        Item { sides: [side(starts[0], extensions[0]), side(starts[1], extensions[1])] }
+        let Leveled { core: core_bits, low_bits, extension, value_bits, .. } = self.leveled;
+        let mixed = spread(mixed);
+        let core = mixed >> (u64::BITS - core_bits);
+        let (t, s) = self.entry(core);
+        let (start, fraction) = self.start(mixed as u32);
+        let low = u64::from(fraction) >> (32 - low_bits) << (32 - core_bits);
+        let extension = mixed >> 32 & mask(32 - core_bits) | low | 1 << extension;
+        let core = core << value_bits;
+        let side = |start, extension| Side { start, code: Code { core, extension } };
+        let other = side(self.reflect(start, t), extension ^ u64::from(s));
+        Item { sides: [side(start, extension), other] }
     }
 
     /// The other side of a slot.
@@ -367,8 +366,8 @@ impl Growth {
     #[inline]
     fn other_by(&self, Side { start, code: Code { core, extension } }: Side, known: u64) -> Side {
         let (t, s) = self.entry(core >> self.value_bits());
-        let start = self.reflect(start.into(), t) as u32;
-        Side { start, code: Code { core, extension: extension ^ s & known } }
+        let code = Code { core, extension: extension ^ u64::from(s) & known };
+        Side { start: self.reflect(start, t), code }
     }
 
     /// Calls `visit` with the lane of each slot of a full word, and the place of its other side in a
@@ -396,8 +395,8 @@ impl Growth {
     #[must_use]
     pub fn place_of_item(&self, side: Side, size: Size) -> Place {
         let Side { start, code: Code { extension, .. } } = side;
-        let (bucket, is_split) = self.split_place(start.into(), extension, size);
-        Place { bucket: bucket as u32, level: size.level + is_split as u32 }
+        let (bucket, is_split) = self.place_of(start, extension as u32, size);
+        Place { bucket, level: size.level + u32::from(is_split) }
     }
 
     /// The place of a side in a table of this size, or `None` if the side is not known so far.
@@ -440,100 +439,123 @@ impl Growth {
     #[inline]
     #[must_use]
     pub fn stripe(&self, core: u64, starts: [u32; 2]) -> usize {
-        self.stripe_by(core >> self.value_bits(), starts.map(u64::from)) as usize
+        self.stripe_of((core >> self.value_bits()) as u32, starts) as usize
     }
 
 }
 
 impl Formulas {
-    /// The number of first buckets as a factor: the compiler sees that it has 32 bits, because
-    /// vectors have products of 32 bits.
+    /// Scatters a core, by half. As in tables of a fixed size, the function must not be linear.
     #[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
     #[inline(always)]
-    fn factor(&self) -> u64 {
-        lower(self.first)
+    pub(super) fn scatter(&self, core: u32) -> u32 {
+        let x = (core + 1).wrapping_mul(SCATTER[0]);
+        x ^ x >> 15
     }
 
-    /// Both sides of the item with this mixed hash, given what a core determines.
+    /// What a scattered core determines: t and s.
     #[expect(clippy::inline_always, reason = "as above")]
     #[inline(always)]
-    fn sides(&self, mixed: u64, scatter: impl Fn(u64) -> (u64, u64)) -> Sides {
-        let Leveled { core: core_bits, low_bits, extension, .. } = self.leveled;
-        let mixed = spread(mixed);
-        let core = mixed >> (u64::BITS - core_bits);
-        let product = lower(mixed) * self.factor();
-        let low = lower(product) >> (32 - low_bits) << (32 - core_bits);
-        let one = mixed >> 32 & mask(32 - core_bits) | low | 1 << extension;
-        let (t, s) = scatter(core);
-        let start = product >> 32;
-        Sides { core, starts: [start, self.reflect(start, t)], extensions: [one, one ^ s] }
+    pub(super) fn reflection(&self, scattered: u32) -> (u32, u32) {
+        let scattered = u64::from(scattered) * u64::from(SCATTER[1]);
+        let t = (lower(scattered) * lower(self.first)) >> 32;
+        (t as u32, (scattered >> 32) as u32 & self.below_core())
     }
 
-    /// What a core determines: t and s.
-    ///
-    /// As in tables of a fixed size, the function must not be linear.
+    /// The first bucket at level 0, and the fraction that is left, from the lower half of a mixed
+    /// hash that was spread.
     #[expect(clippy::inline_always, reason = "as above")]
     #[inline(always)]
-    fn scatter(&self, core: u64) -> (u64, u64) {
-        let [by, again] = SCATTER.map(u64::from);
-        let x = lower(lower(core + 1) * by);
-        let scattered = (x ^ x >> 15) * again;
-        let t = (lower(scattered) * self.factor()) >> 32;
-        (t, scattered >> 32 & mask(32 - self.leveled.core))
+    pub(super) fn start(&self, lower_half: u32) -> (u32, u32) {
+        let product = u64::from(lower_half) * lower(self.first);
+        ((product >> 32) as u32, product as u32)
+    }
+
+    /// The core, from the upper half of a mixed hash.
+    #[expect(clippy::inline_always, reason = "as above")]
+    #[inline(always)]
+    pub(super) fn core(&self, upper: u32) -> u32 {
+        upper >> (32 - self.leveled.core)
+    }
+
+    /// The bits below the core in the upper half of a mixed hash.
+    #[expect(clippy::inline_always, reason = "as above")]
+    #[inline(always)]
+    fn below_core(&self) -> u32 {
+        u32::MAX >> self.leveled.core
     }
 
     /// The bucket at level 0 on the other side.
-    #[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
+    #[expect(clippy::inline_always, reason = "as above")]
     #[inline(always)]
-    fn reflect(&self, start: u64, t: u64) -> u64 {
-        let wrap = if start > t { self.first } else { 0 };
+    fn reflect(&self, start: u32, t: u32) -> u32 {
+        let wrap = if start > t { self.first as u32 } else { 0 };
         t.wrapping_sub(start).wrapping_add(wrap)
     }
 
-    /// The bucket of a side in a table of this size, and 1 if it has been split in this round, or
-    /// else 0.
+    /// The bucket of a side in a table of this size, and whether it has been split in this round. Of
+    /// the extension, only the lowest bits matter.
     #[expect(clippy::inline_always, reason = "as above")]
     #[inline(always)]
-    fn split_place(
-        &self,
-        start: u64,
-        extension: u64,
-        Size { level, split }: Size,
-    ) -> (u64, u64) {
-        let bucket = start + self.factor() * lower(extension & mask(level));
+    fn place_of(&self, start: u32, extension: u32, Size { level, split }: Size) -> (u32, bool) {
+        let (first, next) = (self.first as u32, 1 << level);
+        let bucket = start.wrapping_add(first.wrapping_mul(extension & (next - 1)));
         // No branch: half of the buckets have been split, and nobody knows which ones come next.
-        let is_split = u64::from(bucket < split);
-        let goes = is_split & extension >> level;
-        (bucket + (self.first << level & goes.wrapping_neg()), is_split)
+        let is_split = bucket < split as u32;
+        let goes = is_split & (extension & next != 0);
+        let child = select_unpredictable(goes, first.wrapping_mul(next), 0);
+        (bucket.wrapping_add(child), is_split)
     }
 
-    /// What a lookup needs of the item with this mixed hash.
+    /// What a lookup needs of an item, given the upper half of its mixed hash and what follows from
+    /// it. All numbers have 32 bits, so that a vector has many of them.
     #[expect(clippy::inline_always, reason = "as above")]
     #[inline(always)]
-    pub(in crate::table) fn locate(&self, mixed: u64, size: Size) -> Located {
-        let Sides { core, starts, extensions } = self.sides(mixed, |core| self.scatter(core));
-        let side = |start, extension: u64| {
-            let (bucket, is_split) = self.split_place(start, extension, size);
-            let tail = extension >> size.level >> is_split;
-            (bucket as u32, self.leveled.expected(core, tail, is_split))
+    pub(super) fn locate(
+        &self,
+        upper: u32,
+        (start, fraction): (u32, u32),
+        (t, s): (u32, u32),
+        size: Size,
+    ) -> Located {
+        let Leveled { core: core_bits, low_bits, .. } = self.leveled;
+        let core = self.core(upper);
+        let other = self.reflect(start, t);
+        // The bits of the extension: the lower ones, and those that may be beyond them.
+        let low = fraction >> 1 >> (31 - low_bits);
+        let one = upper & self.below_core() | low << (32 - core_bits);
+        let beyond = low >> core_bits << (31 - size.level) << 1;
+        let side = |start, extension| {
+            let (bucket, is_split) = self.place_of(start, extension, size);
+            let tail = extension >> size.level | beyond;
+            let tail = select_unpredictable(is_split, tail >> 1, tail);
+            (bucket, self.leveled.expected(core, tail, is_split))
         };
-        let (first, in_first) = side(starts[0], extensions[0]);
-        let (second, in_second) = side(starts[1], extensions[1]);
-        let stripe = self.stripe_by(core, starts);
+        let (first, in_first) = side(start, one);
+        let (second, in_second) = side(other, one ^ s);
         Located {
             buckets: [first, second],
             expected: [in_first, in_second],
-            stripe: stripe as u32,
+            stripe: self.stripe_of(core, [start, other]),
         }
     }
 
-    /// A number that both sides of an item have in common, given the core without a value.
+    /// What a lookup needs of the item with this mixed hash.
+    #[inline]
+    pub(in crate::table) fn locate_one(&self, mixed: u64, size: Size) -> Located {
+        let mixed = spread(mixed);
+        let upper = (mixed >> 32) as u32;
+        let reflection = self.reflection(self.scatter(self.core(upper)));
+        self.locate(upper, self.start(mixed as u32), reflection, size)
+    }
+
+    /// A number that both sides of an item have in common.
     ///
     /// For one core, the starts are x and t - x. Their lowest bits differ or not as t has it (and
     /// the number of buckets, if the difference wraps), so that bit is combined with the core's.
-    #[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
+    #[expect(clippy::inline_always, reason = "as above")]
     #[inline(always)]
-    fn stripe_by(&self, core: u64, [one, other]: [u64; 2]) -> u64 {
+    fn stripe_of(&self, core: u32, [one, other]: [u32; 2]) -> u32 {
         (one ^ other) << (self.leveled.core - 1) ^ core
     }
 }

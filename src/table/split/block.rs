@@ -14,13 +14,13 @@ use crate::{
     sync::{Acquire, Word},
     table::{
         BLOCK, Blocks, GrowingBuckets, Kernel, Lookups, Mixer, Stripe, block::is_cached,
-        stripes::StripesReader,
+        mix::spread, stripes::StripesReader,
     },
 };
 
 /// What lookups need of the items of a block.
 #[derive(Clone, Copy)]
-#[repr(align(64))]
+#[repr(C, align(64))]
 pub(crate) struct Columns {
     mixed: [u64; BLOCK],
     buckets: [[u32; BLOCK]; 2],
@@ -47,9 +47,8 @@ impl Columns {
 
     #[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
     #[inline(always)]
-    fn put(&mut self, place: usize, mixed: u64, located: Located) {
+    fn put(&mut self, place: usize, located: Located) {
         let Located { buckets, expected, stripe } = located;
-        self.mixed[place] = mixed;
         [self.buckets[0][place], self.buckets[1][place]] = buckets;
         [self.expected[0][place], self.expected[1][place]] = expected;
         self.stripes[place] = stripe;
@@ -91,7 +90,8 @@ impl Blocks for GrowingSpace {
         let _ = kernel;
         for (&hash, place) in hashes.iter().zip(0..BLOCK) {
             let mixed = mixer.mix(hash);
-            columns.put(place, mixed, growth.locate(mixed, size));
+            columns.mixed[place] = mixed;
+            columns.put(place, growth.locate_one(mixed, size));
         }
     }
 
@@ -190,9 +190,25 @@ fn locate(
 ) {
     // A copy, which no store to the block can change.
     let growth = *growth;
+    // Each loop has numbers of one width: as many of them as a vector has.
+    let [mut upper, mut lower, mut scattered] = [[0; BLOCK]; 3];
+    let ([mut starts, mut fractions], [mut t, mut s]) = ([[0; BLOCK]; 2], [[0; BLOCK]; 2]);
     for place in 0..BLOCK {
         let mixed = mixer.mix_by_halves(hashes[place]);
-        columns.put(place, mixed, growth.locate(mixed, size));
+        columns.mixed[place] = mixed;
+        let mixed = spread(mixed);
+        (upper[place], lower[place]) = ((mixed >> 32) as u32, mixed as u32);
+    }
+    for place in 0..BLOCK {
+        scattered[place] = growth.scatter(growth.core(upper[place]));
+    }
+    for place in 0..BLOCK {
+        (starts[place], fractions[place]) = growth.start(lower[place]);
+        (t[place], s[place]) = growth.reflection(scattered[place]);
+    }
+    for place in 0..BLOCK {
+        let start = (starts[place], fractions[place]);
+        columns.put(place, growth.locate(upper[place], start, (t[place], s[place]), size));
     }
 }
 
