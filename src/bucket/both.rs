@@ -28,8 +28,10 @@ impl Twice {
     }
 }
 
+#[cfg(any(test, not(guira_vectors)))]
 impl Expected {
     /// What is expected, given the patterns and the empty words.
+    #[cfg_attr(not(guira_vectors), expect(clippy::useless_conversion, reason = "of vectors"))]
     #[inline]
     pub(crate) fn new(patterns: [u64; 2], levels: [u64; 2]) -> Self {
         Self { patterns: patterns.into(), levels: levels.into() }
@@ -95,7 +97,7 @@ impl BothWords {
         } else {
             0
         };
-        Compared { found: marks != 0, open: !(is_level & is_sole), value }
+        Compared { found: marks != 0, settled: is_level & is_sole, value }
     }
 }
 
@@ -133,7 +135,10 @@ mod in_vectors {
         /// its instructions.
         #[expect(clippy::inline_always, reason = "as `load_both`")]
         #[inline(always)]
-        pub(crate) unsafe fn load_from<const AVX: bool>(first: *const Word, buckets: [u64; 2]) -> Self {
+        pub(crate) unsafe fn load_from<const AVX: bool>(
+            first: *const Word,
+            buckets: [u64; 2],
+        ) -> Self {
             // SAFETY: the caller promises it.
             Self(cast(unsafe { load_both::<AVX>(first, buckets) }))
         }

@@ -65,10 +65,10 @@ pub struct Found {
 pub(crate) struct Compared {
     /// Whether a slot matches.
     pub(crate) found: bool,
-    /// Whether the answer is open, because a word has another level, or several slots match. (If no
-    /// value is looked for, a slot that matches is an answer.)
-    pub(crate) open: bool,
-    /// The value of the slot that matches, if the answer is not open.
+    /// Whether that is the answer. It is open if a word has another level, or if several slots match.
+    /// (If no value is looked for, a slot that matches is an answer.)
+    pub(crate) settled: bool,
+    /// The value of the slot that matches, if that is the answer.
     pub(crate) value: u16,
 }
 
@@ -239,7 +239,7 @@ impl Leveled {
         let (second, in_second) = marks(words[1], expected[1]);
         let (found, is_level) = (first | second != 0, in_first & in_second);
         if !VALUES {
-            return Compared { found, open: !(found | is_level), value: 0 };
+            return Compared { found, settled: found | is_level, value: 0 };
         }
         let (word, marks) = if first == 0 { (words[1], second) } else { (words[0], first) };
         let others = marks & marks.wrapping_sub(1) | if first == 0 { 0 } else { second };
@@ -248,7 +248,7 @@ impl Leveled {
         let lane = word & (marks << 1).wrapping_sub(marks >> (self.width - 1));
         let slot = slots(lane.wrapping_mul(self.lanes.ones)) >> self.lanes.highest();
         let value = slot as u16 & ((1 << self.value_bits) - 1) as u16;
-        Compared { found, open: !(is_level & is_sole), value }
+        Compared { found, settled: is_level & is_sole, value }
     }
 
     /// Marks the slots that may be those of the code, with any value, by their highest bits: those

@@ -166,13 +166,6 @@ impl Slots {
         1 << self.below
     }
 
-    /// The number of bits of a key that are below its lane.
-    #[cfg(guira_vectors)]
-    #[inline]
-    pub(crate) const fn bits_below(&self) -> u32 {
-        self.below
-    }
-
     /// The number of bits of a value.
     #[inline]
     #[must_use]

@@ -135,19 +135,3 @@ pub(super) const fn shifts(bits: u32) -> [u8; 16] {
     }
     shifts
 }
-
-/// What else vector code needs of the lanes.
-#[cfg(guira_vectors)]
-impl Lanes {
-    /// Returns the number of lanes.
-    #[inline]
-    pub(crate) const fn count(self) -> u32 {
-        self.count
-    }
-
-    /// Returns the position of the lowest bit of the first lane.
-    #[inline]
-    pub(crate) const fn shift(self) -> u32 {
-        self.shift
-    }
-}

@@ -54,10 +54,7 @@ pub(crate) fn load_all(words: &[Word], values: &mut [u64]) {
 /// At each of these addresses is a [`Word`], valid for reads. With `AVX`, the processor has it.
 #[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
 #[inline(always)]
-pub(crate) unsafe fn load_both<const AVX: bool>(
-    first: *const Word,
-    indices: [u64; 2],
-) -> __m128i {
+pub(crate) unsafe fn load_both<const AVX: bool>(first: *const Word, indices: [u64; 2]) -> __m128i {
     let both;
     // SAFETY: the caller promises that the addresses are valid, and the target has SSE2. The
     // module's documentation says why no atomic type is needed.

@@ -1,8 +1,8 @@
 //! The answers of a batch of lookups.
 
+use super::BLOCK;
 #[cfg(doc)]
 use super::MAX_BURST;
-use super::BLOCK;
 
 /// Where the answers of a batch of lookups go.
 pub(crate) enum Answers<'a> {

@@ -18,7 +18,7 @@ use crate::sync::Word;
 /// The number of items of a block. It is so small that the processor overlaps the work on two
 /// blocks.
 /// Two under loom and shuttle, so that small batches exceed it.
-pub(crate) const BLOCK: usize = if cfg!(any(loom, shuttle)) { 2 } else { 16 };
+pub const BLOCK: usize = if cfg!(any(loom, shuttle)) { 2 } else { 16 };
 /// How many blocks ahead cache lines are prefetched, if the table does not stay in a second-level
 /// cache.
 const AHEAD: usize = if cfg!(any(loom, shuttle)) { 1 } else { 3 };
@@ -35,7 +35,7 @@ pub(super) const fn is_cached(buckets: u64) -> bool {
 /// Both words of each item of a block, and the answers, by columns. (The order is given, so that no
 /// column of words crosses cache lines.)
 #[repr(C, align(64))]
-pub(crate) struct Lookups {
+pub struct Lookups {
     pub(super) words: [[u64; BLOCK]; 2],
     pub(super) found: [bool; BLOCK],
     /// Whether the comparison leaves the answer open.
@@ -54,7 +54,7 @@ impl Lookups {
 }
 
 /// What blocks need of a space.
-pub(crate) trait Blocks: Space {
+pub trait Blocks: Space {
     /// What operations need of the items of a block, by columns.
     type Columns: Copy;
     /// Columns without a meaning.
@@ -298,7 +298,7 @@ impl<S: Blocks> Table<S> {
     ) {
         let Lookups { words: [first, second], found, open, values } = lookups;
         for place in 0..len.min(BLOCK) {
-            if open[place] | !(found[place] | unchanged) {
+            if open[place] || !(found[place] || unchanged) {
                 let words = [first[place], second[place]];
                 let value = S::settle::<VALUES>(self, now, place, words, unchanged);
                 (found[place], values[place]) = (value.is_some(), value.unwrap_or(0));

@@ -244,9 +244,7 @@ mod stripes;
 use core::ops::{Deref, DerefMut};
 
 pub(crate) use answers::Answers;
-pub(crate) use batch::{
-    Hashes, MAX_BURST, MIN_BATCH, Source, for_each_in_stages,
-};
+pub(crate) use batch::{Hashes, MAX_BURST, MIN_BATCH, Source, for_each_in_stages};
 pub(crate) use block::{BLOCK, Blocks, Lookups};
 pub use counter::ShardedCounter;
 #[cfg(feature = "std")]

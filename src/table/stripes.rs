@@ -129,12 +129,6 @@ impl Stripes {
         self.all.len()
     }
 
-    /// All stripes.
-    #[cfg(guira_vectors)]
-    pub(super) fn as_slice(&self) -> &[Stripe] {
-        &self.all
-    }
-
     /// The stripes, for many reads.
     #[inline]
     pub(super) fn reader(&self) -> StripesReader<'_> {
@@ -213,7 +207,7 @@ fn count(min: u64, buckets: u64, writers: Option<NonZero<usize>>) -> usize {
 /// The stripes of a table, for many reads: fields of [`Stripes`] would be loaded again after each
 /// Acquire.
 #[derive(Clone, Copy)]
-pub(crate) struct StripesReader<'a> {
+pub struct StripesReader<'a> {
     all: &'a [Stripe],
     mask: usize,
 }
@@ -234,21 +228,6 @@ impl<'a> StripesReader<'a> {
 }
 
 impl Stripe {
-    /// Words from the version of one stripe to that of the next one, a power of two.
-    #[cfg(guira_vectors)]
-    pub(super) const WORDS: usize = {
-        let words = size_of::<Self>() / size_of::<Word>();
-        assert!(words.is_power_of_two(), "kernels shift the index of a stripe");
-        words
-    };
-
-    /// Returns a pointer to the version of the first stripe.
-    #[cfg(guira_vectors)]
-    pub(super) fn versions(stripes: &[Self]) -> *const Word {
-        // A pointer into the slice, and not to one version, so that all versions can be reached.
-        stripes.as_ptr().wrapping_byte_add(core::mem::offset_of!(Self, version)).cast()
-    }
-
     /// Prefetches the stripe's cache line.
     #[inline]
     pub(crate) fn prefetch(&self) {

@@ -133,8 +133,7 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
     /// Looks up the values of keys, and returns the number of keys that were found.
     fn get_each<K: Key>(&self, keys: &[K], mut answers: Answers<'_>) -> usize {
         if keys.len() >= MIN_BATCH {
-            return self
-                .with(self.keys(keys), |hashes| self.engine.get_each(hashes, answers));
+            return self.with(self.keys(keys), |hashes| self.engine.get_each(hashes, answers));
         }
         let mut count = 0;
         for (position, key) in keys.iter().enumerate() {

@@ -1,8 +1,8 @@
 //! Blocks of items of a table of a fixed size: see `table/block.rs`.
 
-use super::{FixedSpace, FixedTable, FixedWords, Pair, lookup::Reader};
 #[cfg(guira_vectors)]
 use super::Addressing;
+use super::{FixedSpace, FixedTable, FixedWords, Pair, lookup::Reader};
 use crate::{
     bucket::{Fingerprint, Slots},
     table::{
@@ -13,7 +13,7 @@ use crate::{
 /// The keys and the buckets of the items of a block.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
-pub(crate) struct Columns {
+pub struct Columns {
     keys: [u32; BLOCK],
     buckets: [[u32; BLOCK]; 2],
 }
@@ -39,14 +39,13 @@ impl Blocks for FixedSpace {
     fn locate(&self, kernel: Kernel, mixer: Mixer, hashes: &[u64], columns: &mut Columns) {
         #[cfg(guira_vectors)]
         if let Ok(all) = hashes.try_into() {
+            let from = &self.addressing;
             match kernel {
                 Kernel::Scalar => {}
                 // SAFETY: the processor has the instructions of the kernel of a table.
-                Kernel::Avx2 => return unsafe { avx2::locate(&self.addressing, mixer, all, columns) },
+                Kernel::Avx2 => return unsafe { avx2::locate(from, mixer, all, columns) },
                 // SAFETY: as above.
-                Kernel::Avx512 => {
-                    return unsafe { avx512::locate(&self.addressing, mixer, all, columns) };
-                }
+                Kernel::Avx512 => return unsafe { avx512::locate(from, mixer, all, columns) },
             }
         }
         let _ = kernel;

@@ -200,7 +200,7 @@ impl FixedTable {
 
 /// The words of a table, for many reads.
 #[derive(Clone, Copy)]
-pub(crate) struct Reader<'a> {
+pub struct Reader<'a> {
     pub(super) words: &'a [Word],
 }
 

@@ -105,7 +105,7 @@ impl FixedTable {
         let clock = payload.clock(stripes, None)?;
         let (stripes, counters) = (Stripes::with_count(stripes)?, Counters::new()?);
         Some(Self {
-            space: FixedSpace { slots, addressing, buckets, payload, },
+            space: FixedSpace { slots, addressing, buckets, payload },
             stripes,
             counters,
             clock,

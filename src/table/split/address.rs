@@ -19,7 +19,10 @@ use core::{hint::select_unpredictable, ops::Deref};
 #[cfg(guira_vectors)]
 use crate::bucket::Twice;
 use crate::{
-    bucket::{Code, Expected, Leveled, leveled::{LEVEL_SHIFT, empty, level}},
+    bucket::{
+        Code, Expected, Leveled,
+        leveled::{LEVEL_SHIFT, level},
+    },
     table::{
         mix::{SCATTER, spread},
         try_boxed,
@@ -186,7 +189,7 @@ impl Growth {
         debug_assert!((1..1 << 32).contains(&first));
         let formulas = Formulas { first, leveled };
         let entry = |core: u32| {
-            let (t, s) = formulas.reflection(formulas.scatter(core));
+            let (t, s) = formulas.reflection(Formulas::scatter(core));
             u64::from(s) << 32 | u64::from(t)
         };
         Some(Self {
@@ -240,18 +243,18 @@ impl Growth {
 
     /// As [`locate_one`](Formulas::locate_one), for one lookup.
     #[cfg(not(guira_vectors))]
-    #[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
-    #[inline(always)]
+    #[inline]
     pub(in crate::table) fn seek(&self, mixed: u64, size: Size) -> Sought {
         self.seek_by_words(mixed, size)
     }
 
-    /// As above.
+    /// As [`locate_one`](Formulas::locate_one), for one lookup.
+    #[cfg(any(test, not(guira_vectors)))]
     #[inline]
     fn seek_by_words(&self, mixed: u64, size: Size) -> Sought {
         let Located { buckets, expected, stripe } = self.locate_one(mixed, size);
         let pattern = |expected| self.leveled.lanes.broadcast(expected & u32::MAX >> 1);
-        let level = |expected| empty(size.level + (expected >> 31));
+        let level = |expected| crate::bucket::leveled::empty(size.level + (expected >> 31));
         let expected = Expected::new(expected.map(pattern), expected.map(level));
         let [first, second] = buckets.map(u64::from);
         Sought { first, second, expected, stripe }
@@ -260,20 +263,18 @@ impl Growth {
     /// As [`locate_one`](Formulas::locate_one), for one lookup, in registers of SSE2: see
     /// `Addressing::locate`. Both sides are halves of one register.
     #[cfg(guira_vectors)]
-    #[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
     #[inline(always)]
     pub(in crate::table) fn seek(&self, mixed: u64, size: Size) -> Sought {
         use core::arch::x86_64::{
             __m128i, _mm_add_epi64, _mm_and_si128, _mm_cvtsi32_si128, _mm_cvtsi64_si128,
-            _mm_cvtsi128_si32, _mm_cvtsi128_si64, _mm_mul_epu32, _mm_or_si128, _mm_set1_epi64x, _mm_shuffle_epi32,
-            _mm_sll_epi64, _mm_slli_epi64, _mm_srai_epi32, _mm_srl_epi32, _mm_srl_epi64,
-            _mm_srli_epi64, _mm_sub_epi64, _mm_unpackhi_epi64, _mm_unpacklo_epi64,
+            _mm_cvtsi128_si32, _mm_cvtsi128_si64, _mm_mul_epu32, _mm_or_si128, _mm_set1_epi64x,
+            _mm_shuffle_epi32, _mm_sll_epi64, _mm_slli_epi64, _mm_srai_epi32, _mm_srl_epi32,
+            _mm_srl_epi64, _mm_srli_epi64, _mm_sub_epi64, _mm_unpackhi_epi64, _mm_unpacklo_epi64,
             _mm_xor_si128,
         };
         let (t, s) = self.entry(mixed >> (u64::BITS - self.leveled.core));
         let get = |twice: &Twice| -> __m128i { twice.load().into() };
-        let Registers { first, core_from, below_core, low_from, low_to, .. } =
-            &self.registers;
+        let Registers { first, core_from, below_core, low_from, low_to, .. } = &self.registers;
         let Registers { value_bits, below_tail, core_bits, lane, ones, half, .. } = &self.registers;
         // SAFETY: the target has SSE2.
         unsafe {
@@ -441,14 +442,13 @@ impl Growth {
     pub fn stripe(&self, core: u64, starts: [u32; 2]) -> usize {
         self.stripe_of((core >> self.value_bits()) as u32, starts) as usize
     }
-
 }
 
 impl Formulas {
     /// Scatters a core, by half. As in tables of a fixed size, the function must not be linear.
     #[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
     #[inline(always)]
-    pub(super) fn scatter(&self, core: u32) -> u32 {
+    pub(super) fn scatter(core: u32) -> u32 {
         let x = (core + 1).wrapping_mul(SCATTER[0]);
         x ^ x >> 15
     }
@@ -502,7 +502,7 @@ impl Formulas {
         let bucket = start.wrapping_add(first.wrapping_mul(extension & (next - 1)));
         // No branch: half of the buckets have been split, and nobody knows which ones come next.
         let is_split = bucket < split as u32;
-        let goes = is_split & (extension & next != 0);
+        let goes = is_split && extension & next != 0;
         let child = select_unpredictable(goes, first.wrapping_mul(next), 0);
         (bucket.wrapping_add(child), is_split)
     }
@@ -545,7 +545,7 @@ impl Formulas {
     pub(in crate::table) fn locate_one(&self, mixed: u64, size: Size) -> Located {
         let mixed = spread(mixed);
         let upper = (mixed >> 32) as u32;
-        let reflection = self.reflection(self.scatter(self.core(upper)));
+        let reflection = self.reflection(Self::scatter(self.core(upper)));
         self.locate(upper, self.start(mixed as u32), reflection, size)
     }
 

@@ -21,7 +21,7 @@ use crate::{
 /// What lookups need of the items of a block.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
-pub(crate) struct Columns {
+pub struct Columns {
     mixed: [u64; BLOCK],
     buckets: [[u32; BLOCK]; 2],
     /// What the slots in both words are compared with, and which of the two levels they have.
@@ -34,7 +34,7 @@ pub(crate) struct Columns {
 
 /// The words of a table, for many reads.
 #[derive(Clone, Copy)]
-pub(crate) struct Reader<'a> {
+pub struct Reader<'a> {
     base: Option<NonNull<Word>>,
     buckets: &'a GrowingBuckets,
 }
@@ -81,8 +81,8 @@ impl Blocks for GrowingSpace {
                 Kernel::Scalar => {}
                 // SAFETY: the processor has the instructions of the kernel of a table.
                 Kernel::Avx2 => return unsafe { avx2::locate(growth, size, mixer, all, columns) },
-                // SAFETY: as above.
                 Kernel::Avx512 => {
+                    // SAFETY: as above.
                     return unsafe { avx512::locate(growth, size, mixer, all, columns) };
                 }
             }
@@ -200,7 +200,7 @@ fn locate(
         (upper[place], lower[place]) = ((mixed >> 32) as u32, mixed as u32);
     }
     for place in 0..BLOCK {
-        scattered[place] = growth.scatter(growth.core(upper[place]));
+        scattered[place] = Formulas::scatter(growth.core(upper[place]));
     }
     for place in 0..BLOCK {
         (starts[place], fractions[place]) = growth.start(lower[place]);
@@ -223,7 +223,7 @@ fn compare<const VALUES: bool>(leveled: &Leveled, columns: &Columns, lookups: &m
     for place in 0..BLOCK {
         let words = [first[place], second[place]];
         let compared = leveled.compare::<VALUES>(words, [one[place], other[place]], *level);
-        (found[place], open[place]) = (compared.found, compared.open);
+        (found[place], open[place]) = (compared.found, !compared.settled);
         if VALUES {
             values[place] = compared.value;
         }

@@ -14,12 +14,24 @@ use crate::{
     table::Kernel,
 };
 
-/// The first bucket, if the buckets lie behind one another: vectors load words from there.
+/// The first bucket of a table whose buckets lie behind one another: vectors load words from there.
 #[cfg(guira_vectors)]
-type Near = core::ptr::NonNull<Word>;
-/// Words need no address.
+type Near<'a> = core::ptr::NonNull<Word>;
 #[cfg(not(guira_vectors))]
-type Near = ();
+type Near<'a> = &'a GrowingSpace;
+
+/// Loads the words of these buckets, which follow from the hint.
+///
+/// Acquire: pairs with the Release of whoever changed the word, a split included.
+#[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
+#[inline(always)]
+fn load_near<const AVX: bool>(near: Near<'_>, first: u64, second: u64) -> BothWords {
+    #[cfg(guira_vectors)]
+    // SAFETY: as in `GrowingSpace::bucket`. The words lie behind one another.
+    return unsafe { BothWords::load_from::<AVX>(near.as_ptr(), [first, second]) };
+    #[cfg(not(guira_vectors))]
+    BothWords::load_by(near.bucket(first as u32), near.bucket(second as u32))
+}
 
 /// Calls a first round with the instructions of the table's kernel.
 macro_rules! with_kernel {
@@ -49,9 +61,10 @@ impl GrowingTable {
     #[inline(always)]
     fn contains_first<const AVX: bool>(&self, mixed: u64) -> bool {
         let Some(near) = self.near() else { return self.contains_again(mixed, true) };
-        let Round { compared: Compared { found, open, .. }, unchanged } =
+        let Round { compared: Compared { found, settled, .. }, unchanged } =
             self.first_round::<AVX, false>(near, mixed);
-        if found | (unchanged & !open) {
+        let is_miss = settled & unchanged;
+        if found | is_miss {
             return found;
         }
         self.contains_again(mixed, unchanged)
@@ -80,9 +93,10 @@ impl GrowingTable {
     #[inline(always)]
     fn get_first<const AVX: bool>(&self, mixed: u64) -> Option<u16> {
         let Some(near) = self.near() else { return self.get_again(mixed, true) };
-        let Round { compared: Compared { found, open, value }, unchanged } =
+        let Round { compared: Compared { found, settled, value }, unchanged } =
             self.first_round::<AVX, true>(near, mixed);
-        if !open & (found | unchanged) {
+        let is_right = found | unchanged;
+        if settled & is_right {
             return found.then_some(value);
         }
         self.get_again(mixed, unchanged)
@@ -111,11 +125,12 @@ impl GrowingTable {
     fn is_visible_first<const AVX: bool>(&self, mixed: u64) -> bool {
         let Some(near) = self.near() else { return self.is_visible_again(mixed, true) };
         let now = self.clock.generation();
-        let Round { compared: Compared { found, open, value }, unchanged } =
+        let Round { compared: Compared { found, settled, value }, unchanged } =
             self.first_round::<AVX, true>(near, mixed);
         let shows = self.clock.shows(now, value.into());
         let is_miss = unchanged & self.clock.validate(now);
-        if !open & select_unpredictable(found, shows, is_miss) {
+        let is_right = select_unpredictable(found, shows, is_miss);
+        if settled & is_right {
             return found;
         }
         self.is_visible_again(mixed, found | is_miss)
@@ -140,12 +155,16 @@ impl GrowingTable {
     /// version again.
     #[expect(clippy::inline_always, reason = "as above")]
     #[inline(always)]
-    fn first_round<const AVX: bool, const VALUES: bool>(&self, near: Near, mixed: u64) -> Round {
+    fn first_round<const AVX: bool, const VALUES: bool>(
+        &self,
+        near: Near<'_>,
+        mixed: u64,
+    ) -> Round {
         let size = self.hint();
         let Sought { first, second, expected, stripe } = self.growth.seek(mixed, size);
         let stripe = self.stripes.at(stripe as usize);
         let version = stripe.version();
-        let words = self.load_apart::<AVX>(near, first, second);
+        let words = load_near::<AVX>(near, first, second);
         let compared = words.compare::<VALUES>(self.leveled(), expected);
         Round { compared, unchanged: stripe.validate(version) }
     }
@@ -189,29 +208,14 @@ struct Round {
 
 impl GrowingSpace {
     /// Where first rounds find words, if that serves this table.
+    #[cfg_attr(not(guira_vectors), expect(clippy::unnecessary_wraps, reason = "as vectors do"))]
     #[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
     #[inline(always)]
-    fn near(&self) -> Option<Near> {
+    fn near(&self) -> Option<Near<'_>> {
         #[cfg(guira_vectors)]
         return self.buckets.base();
         #[cfg(not(guira_vectors))]
-        Some(())
-    }
-
-    /// Loads the words of these buckets.
-    ///
-    /// Acquire: pairs with the Release of whoever changed the word, a split included.
-    #[expect(clippy::inline_always, reason = "as above")]
-    #[inline(always)]
-    fn load_apart<const AVX: bool>(&self, near: Near, first: u64, second: u64) -> BothWords {
-        #[cfg(guira_vectors)]
-        // SAFETY: as in `bucket`. The words lie behind one another.
-        return unsafe { BothWords::load_from::<AVX>(near.as_ptr(), [first, second]) };
-        #[cfg(not(guira_vectors))]
-        {
-            let () = near;
-            BothWords::load_by(self.bucket(first as u32), self.bucket(second as u32))
-        }
+        Some(self)
     }
 
     /// Returns whether one of the words has a slot that matches the item.

@@ -203,7 +203,8 @@ use size::Occupancy;
 pub use size::{Limits, Shrinking};
 
 use super::{
-    Counters, GrowingBuckets, Kernel, Payload, Seen, Space, Stripe, StripeGuard, Stripes, Table, Words,
+    Counters, GrowingBuckets, Kernel, Payload, Seen, Space, Stripe, StripeGuard, Stripes, Table,
+    Words,
 };
 use crate::{
     bucket::Leveled,
