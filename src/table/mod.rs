@@ -240,6 +240,8 @@ pub mod split;
 mod stats;
 mod steps;
 mod stripes;
+#[cfg(all(test, guira_vectors, target_os = "linux", feature = "std"))]
+mod tests;
 
 use core::ops::{Deref, DerefMut};
 

@@ -12,7 +12,8 @@ use crate::{BuildError, Layout};
 /// Most doublings of a table, because a bucket counts its splits in 4 bits.
 pub(crate) const MAX_DOUBLINGS: u32 = 15;
 
-/// Most buckets of a table, because an item names its buckets in 32 bits.
+/// Most buckets of a table, because an item names its buckets in 32 bits. There are fewer at first,
+/// because their number has as many.
 const MAX_BUCKETS: u64 = 1 << 32;
 
 /// Fewest buckets of the first size. Fewer are filled unevenly, so that searches in them fail.

@@ -594,3 +594,71 @@ fn lower(x: u64) -> u64 {
 pub(super) const fn mask(bits: u32) -> u64 {
     (1 << bits) - 1
 }
+
+#[cfg(all(test, guira_vectors))]
+mod tests {
+    use super::{Formulas, Growth, Item, Located, Size};
+    use crate::{
+        bucket::Leveled,
+        table::{finalize, mix::spread},
+    };
+
+    /// What follows from the item and its places.
+    fn located(growth: &Growth, mixed: u64, size: Size) -> Located {
+        let Item { sides } = growth.item(mixed);
+        let places = sides.map(|side| growth.place_of_item(side, size));
+        let expected = [0, 1].map(|index| {
+            let pattern = growth.leveled().pattern(sides[index].code, places[index].level);
+            pattern as u32 | (places[index].level - size.level) << 31
+        });
+        let starts = sides.map(|side| side.start);
+        let stripe = growth.stripe(sides[0].code.core, starts) as u32;
+        Located { buckets: places.map(|place| place.bucket), expected, stripe }
+    }
+
+    #[test]
+    fn all_ways_to_locate_an_item_agree() {
+        let layouts = [(5, 6, 0), (4, 7, 0), (3, 8, 0), (2, 8, 0), (2, 8, 16), (4, 7, 4)];
+        let firsts = [1, 2, 3, 1_000, 4_096, 12_289, (1 << 31) - 1, 1 << 31, (1 << 32) - 1];
+        for (slots, core, value_bits) in layouts {
+            for (first, level) in firsts.into_iter().flat_map(|n| [(n, 0), (n, 1), (n, 7), (n, 14)])
+            {
+                let round = first << level;
+                if round > 1 << 32 {
+                    continue;
+                }
+                let splits = [0, 1, round / 3, round - 1].map(|split| split.min((1 << 32) - round));
+                let growth = Growth::new(first, Leveled::new(slots, core, value_bits));
+                let growth = growth.expect("a small table");
+                for size in splits.map(|split| Size { level, split }) {
+                    let some = (0..500).map(finalize);
+                    for mixed in some.chain([0, 1, u64::MAX, u32::MAX.into(), !0 << 32]) {
+                        let expected = located(&growth, mixed, size);
+                        assert_eq!(growth.locate_one(mixed, size), expected, "{mixed} of {size:?}");
+                        let sought = growth.seek(mixed, size);
+                        let words = growth.seek_by_words(mixed, size);
+                        let found = [sought.first, sought.second].map(|bucket| bucket as u32);
+                        assert_eq!((found, sought.stripe), (expected.buckets, expected.stripe));
+                        let of = |sought: super::Sought| {
+                            let mask = growth
+                                .leveled()
+                                .lanes
+                                .broadcast(u32::MAX >> (32 - growth.leveled().width));
+                            (
+                                sought.expected.patterns.to_array().map(|pattern| pattern & mask),
+                                sought.expected.levels.to_array(),
+                            )
+                        };
+                        assert_eq!(of(sought), of(words), "{mixed} of {size:?}");
+                    }
+                }
+            }
+        }
+        // (What a core determines is loaded, or computed.)
+        let growth = Growth::new(12_289, Leveled::new(3, 8, 0)).expect("a small table");
+        for core in 0..1 << 8 {
+            assert_eq!(growth.entry(core.into()), growth.reflection(Formulas::scatter(core)));
+        }
+        assert_eq!(spread(1 << 32), 1 << 32 | 1);
+    }
+}

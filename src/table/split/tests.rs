@@ -1,45 +1,9 @@
 //! Tests of what cannot be seen from outside.
 
-use super::{GrowingTable, GrowingWords, Item, Limits, Payload, Space};
+use super::{GrowingTable, Limits, Payload};
 #[cfg(target_os = "linux")]
 use crate::table::split::Place;
-use crate::{InsertError, bucket::Leveled, table::mix};
-
-/// A table of this layout after some inserts, at a load at which searches are long.
-fn grown(leveled: Leveled, first: u64, items: u64) -> GrowingTable {
-    let limits = Limits { buckets: first << 8, load: 230 };
-    let table = GrowingTable::new(leveled, Payload::NONE, first, limits, 32, (true, false));
-    let table = table.expect("memory");
-    for key in 0..items {
-        // One that finds no room may be refused.
-        let _ = table.insert::<GrowingWords>(table.growth().item(mix(key, 1)));
-    }
-    table
-}
-
-/// Both forms of `neighbours` agree, for items at random in tables at all moments of a round.
-fn vectors_agree(leveled: Leveled) {
-    for (first, items) in [(1, 40), (3, 500), (256, 300), (256, 1_200), (300, 2_000), (256, 9_000)]
-    {
-        let mut table = grown(leveled, first, items);
-        if !table.has_avx512 {
-            return;
-        }
-        for key in 0..3_000 {
-            let item: Item = table.growth().item(mix(key, 2));
-            let roots = table.load_both(&item);
-            if !roots.iter().all(|seen| leveled.is_full(seen.word)) {
-                continue;
-            }
-            let vector = table.neighbours(&item, roots);
-            table.has_avx512 = false;
-            let scalar = table.neighbours(&item, roots);
-            table.has_avx512 = true;
-            let buckets = |n: &super::Neighbours| n.in_order().collect::<alloc::vec::Vec<_>>();
-            assert_eq!(buckets(&vector), buckets(&scalar), "{first} {items} {key}");
-        }
-    }
-}
+use crate::{InsertError, bucket::Leveled};
 
 /// While another thread holds the lock of the last group that may be split, the table is busy, and
 /// not fully grown.
@@ -74,11 +38,4 @@ fn no_bucket_is_split_into_one_beyond_the_last() {
         assert_eq!(early(bucket), Err(InsertError::FullyGrown));
     }
     assert_eq!(table.occupied(), (0, 0));
-}
-
-#[test]
-fn neighbours_in_vectors_are_those_one_by_one() {
-    vectors_agree(Leveled::new(2, 8, 0));
-    vectors_agree(Leveled::new(3, 8, 0));
-    vectors_agree(Leveled::new(4, 7, 0));
 }

@@ -205,18 +205,23 @@ fn what_cannot_be_built_is_an_error() {
 #[cfg(target_pointer_width = "64")]
 fn there_are_at_most_four_billion_buckets() {
     for &layout in Layout::GROWING {
-        let largest = items_at_target_load(layout, MAX_BUCKETS) as usize;
+        let largest = items_at_target_load(layout, MAX_BUCKETS - 1) as usize;
         let wanted = |capacity, max_capacity| {
             choose(&Wanted { capacity, max_capacity, layout: Some(layout), ..ANY })
         };
-        // The whole table at once: not one doubling is left.
+        // Nearly the whole table at once: one bucket is left.
         let choice = wanted(Some(largest), None).unwrap();
-        assert_eq!((choice.first_buckets, choice.max_buckets), (MAX_BUCKETS, MAX_BUCKETS));
+        assert_eq!((choice.first_buckets, choice.max_buckets), (MAX_BUCKETS - 1, MAX_BUCKETS));
+        let choice = wanted(Some(largest), Some(largest)).unwrap();
+        assert_eq!((choice.first_buckets, choice.max_buckets), (MAX_BUCKETS - 1, MAX_BUCKETS - 1));
         assert_eq!(choice.max_rate, full_rate(layout, 0.0));
-        assert_eq!(wanted(Some(largest), Some(largest)), Ok(choice));
         for capacity in [largest + 1, usize::MAX] {
             let error = Err(BuildError::CapacityTooLarge { capacity, layout });
             assert_eq!(wanted(Some(capacity), None), error);
+        }
+        let largest = items_at_target_load(layout, MAX_BUCKETS) as usize;
+        for capacity in [largest + 1, usize::MAX] {
+            let error = Err(BuildError::CapacityTooLarge { capacity, layout });
             assert_eq!(wanted(Some(1), Some(capacity)), error, "{layout:?}");
         }
         // In between: not a power of two.
