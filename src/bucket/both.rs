@@ -28,7 +28,6 @@ impl Twice {
     }
 }
 
-#[cfg(any(test, not(guira_vectors)))]
 impl Expected {
     /// What is expected, given the patterns and the empty words.
     #[cfg_attr(not(guira_vectors), expect(clippy::useless_conversion, reason = "of vectors"))]

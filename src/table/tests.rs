@@ -7,8 +7,8 @@ mod first_load;
 use first_load::{at_first_load, page};
 
 use super::{
-    Answers, Blocks, FixedTable, FixedWords, Hashes, Kernel, Mixer, Payload, Seen, Source, Space,
-    Table, Words,
+    Answers, Blocks, FixedTable, FixedWords, Hashes, Kernel, Mixer, Payload, Seen, Source, Table,
+    Words,
     split::{GrowingTable, GrowingWords, Limits},
 };
 use crate::{
@@ -60,7 +60,7 @@ fn finds_what_moves<S: Blocks, L: Words<S>>(
     };
     let word = |seen: Seen| space.bucket(seen.bucket);
     let pages = |hash| space.load_both(&item_of(hash)).map(|seen| page(word(seen)));
-    let hash = (0..).find(|&hash| pages(hash)[0] != pages(hash)[1]).expect("a hash");
+    let hash = (0..100).find(|&hash| pages(hash)[0] != pages(hash)[1]).expect("a hash");
     let [_, protected] = pages(hash);
     let others = (1 << 40..).filter(|&other| !pages(other).contains(&protected));
     let others: Vec<u64> = others.take(100).collect();
@@ -141,9 +141,9 @@ fn in_growing(slots: u32, core: u32, payload: Payload) {
                 table.set_kernel(kernel);
                 finds_what_moves::<_, GrowingWords>(&table, payload, |mixed| {
                     match (expires(payload), payload.value_bits()) {
-                        (true, _) => table.is_visible(mixed),
-                        (_, 0) => table.contains(mixed),
-                        _ => table.get(mixed).is_some(),
+                        (true, _) => table.is_mixed_visible(mixed),
+                        (_, 0) => table.contains_mixed(mixed),
+                        _ => table.get_mixed(mixed).is_some(),
                     }
                 });
             }

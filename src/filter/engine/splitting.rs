@@ -106,7 +106,7 @@ impl Engine for SplittingEngine {
 
     #[inline]
     fn contains(&self, mixed: u64) -> bool {
-        self.table.contains(mixed)
+        self.table.contains_mixed(mixed)
     }
 
     fn contains_each(&self, hashes: &mut Hashes<'_>, mut answers: Answers<'_>) -> usize {
@@ -163,7 +163,7 @@ impl Engine for SplittingEngine {
 
     #[inline]
     fn get(&self, mixed: u64) -> Option<u16> {
-        self.table.get(mixed)
+        self.table.get_mixed(mixed)
     }
 
     fn get_each(&self, hashes: &mut Hashes<'_>, mut answers: Answers<'_>) -> usize {
@@ -188,7 +188,7 @@ impl Engine for SplittingEngine {
     }
 
     fn is_visible(&self, mixed: u64) -> bool {
-        self.table.is_visible(mixed)
+        self.table.is_mixed_visible(mixed)
     }
 
     fn visible_each(&self, hashes: &mut Hashes<'_>, mut answers: Answers<'_>) -> usize {

@@ -21,7 +21,7 @@ use crate::bucket::Twice;
 use crate::{
     bucket::{
         Code, Expected, Leveled,
-        leveled::{LEVEL_SHIFT, level},
+        leveled::{LEVEL_SHIFT, empty, level},
     },
     table::{
         mix::{SCATTER, spread},
@@ -241,30 +241,36 @@ impl Growth {
         (self.first << size.level) + size.split
     }
 
-    /// As [`locate_one`](Formulas::locate_one), for one lookup.
+    /// What a lookup of an item needs in a table of this size.
+    pub(super) fn seek_item(&self, item: &Item, size: Size) -> Sought {
+        let places = item.sides.map(|side| self.place_of_item(side, size));
+        let pattern = |index: usize| {
+            let pattern = self.leveled.pattern(item.sides[index].code, places[index].level);
+            self.leveled.lanes.broadcast(pattern as u32)
+        };
+        let levels = places.map(|place| empty(place.level));
+        let starts = item.sides.map(|side| side.start);
+        let [first, second] = places.map(|place| place.bucket.into());
+        Sought {
+            first,
+            second,
+            expected: Expected::new([pattern(0), pattern(1)], levels),
+            stripe: self.stripe(item.sides[0].code.core, starts) as u32,
+        }
+    }
+
+    /// As [`seek_item`](Self::seek_item), for a mixed hash.
     #[cfg(not(guira_vectors))]
     #[inline]
-    pub(in crate::table) fn seek(&self, mixed: u64, size: Size) -> Sought {
-        self.seek_by_words(mixed, size)
+    pub(super) fn seek(&self, mixed: u64, size: Size) -> Sought {
+        self.seek_item(&self.item(mixed), size)
     }
 
-    /// As [`locate_one`](Formulas::locate_one), for one lookup.
-    #[cfg(any(test, not(guira_vectors)))]
-    #[inline]
-    fn seek_by_words(&self, mixed: u64, size: Size) -> Sought {
-        let Located { buckets, expected, stripe } = self.locate_one(mixed, size);
-        let pattern = |expected| self.leveled.lanes.broadcast(expected & u32::MAX >> 1);
-        let level = |expected| crate::bucket::leveled::empty(size.level + (expected >> 31));
-        let expected = Expected::new(expected.map(pattern), expected.map(level));
-        let [first, second] = buckets.map(u64::from);
-        Sought { first, second, expected, stripe }
-    }
-
-    /// As [`locate_one`](Formulas::locate_one), for one lookup, in registers of SSE2: see
+    /// As [`seek_item`](Self::seek_item), for a mixed hash, in registers of SSE2: see
     /// `Addressing::locate`. Both sides are halves of one register.
     #[cfg(guira_vectors)]
     #[inline(always)]
-    pub(in crate::table) fn seek(&self, mixed: u64, size: Size) -> Sought {
+    pub(super) fn seek(&self, mixed: u64, size: Size) -> Sought {
         use core::arch::x86_64::{
             __m128i, _mm_add_epi64, _mm_and_si128, _mm_cvtsi32_si128, _mm_cvtsi64_si128,
             _mm_cvtsi128_si32, _mm_cvtsi128_si64, _mm_mul_epu32, _mm_or_si128, _mm_set1_epi64x,
@@ -597,19 +603,19 @@ pub(super) const fn mask(bits: u32) -> u64 {
 
 #[cfg(all(test, guira_vectors))]
 mod tests {
-    use super::{Formulas, Growth, Item, Located, Size};
+    use super::{Formulas, Growth, Item, Located, Size, Sought};
     use crate::{
         bucket::Leveled,
         table::{finalize, mix::spread},
     };
 
     /// What follows from the item and its places.
-    fn located(growth: &Growth, mixed: u64, size: Size) -> Located {
+    fn located(growth: &Growth, mixed: u64, size: Size, lane: u32) -> Located {
         let Item { sides } = growth.item(mixed);
         let places = sides.map(|side| growth.place_of_item(side, size));
         let expected = [0, 1].map(|index| {
             let pattern = growth.leveled().pattern(sides[index].code, places[index].level);
-            pattern as u32 | (places[index].level - size.level) << 31
+            pattern as u32 & lane | (places[index].level - size.level) << 31
         });
         let starts = sides.map(|side| side.start);
         let stripe = growth.stripe(sides[0].code.core, starts) as u32;
@@ -632,22 +638,23 @@ mod tests {
                 let growth = growth.expect("a small table");
                 for size in splits.map(|split| Size { level, split }) {
                     let some = (0..500).map(finalize);
+                    // The bits that are compared: the highest one can only be a marker.
+                    let lane = u32::MAX >> (33 - growth.leveled().width);
                     for mixed in some.chain([0, 1, u64::MAX, u32::MAX.into(), !0 << 32]) {
-                        let expected = located(&growth, mixed, size);
-                        assert_eq!(growth.locate_one(mixed, size), expected, "{mixed} of {size:?}");
+                        let expected = located(&growth, mixed, size, lane);
+                        let found = growth.locate_one(mixed, size);
+                        let compared = found.expected.map(|bits| bits & (lane | 1 << 31));
+                        let found = Located { expected: compared, ..found };
+                        assert_eq!(found, expected, "{mixed} of {size:?}");
                         let sought = growth.seek(mixed, size);
-                        let words = growth.seek_by_words(mixed, size);
+                        let words = growth.seek_item(&growth.item(mixed), size);
                         let found = [sought.first, sought.second].map(|bucket| bucket as u32);
                         assert_eq!((found, sought.stripe), (expected.buckets, expected.stripe));
-                        let of = |sought: super::Sought| {
-                            let mask = growth
-                                .leveled()
-                                .lanes
-                                .broadcast(u32::MAX >> (32 - growth.leveled().width));
-                            (
-                                sought.expected.patterns.to_array().map(|pattern| pattern & mask),
-                                sought.expected.levels.to_array(),
-                            )
+                        let of = |Sought { expected, .. }: Sought| {
+                            let patterns = expected.patterns.to_array();
+                            let compared = growth.leveled().lanes.broadcast(lane);
+                            let patterns = patterns.map(|pattern| pattern & compared);
+                            (patterns, expected.levels.to_array())
                         };
                         assert_eq!(of(sought), of(words), "{mixed} of {size:?}");
                     }

@@ -3,7 +3,7 @@
 use core::hint::select_unpredictable;
 
 use super::{
-    GrowingSpace, GrowingTable, GrowingWords, Item, Place, Seen, Side, Words, address::Sought,
+    GrowingSpace, GrowingTable, GrowingWords, Item, Place, Seen, Side, Size, Words, address::Sought,
 };
 use crate::{
     bucket::{
@@ -33,115 +33,166 @@ fn load_near<const AVX: bool>(near: Near<'_>, first: u64, second: u64) -> BothWo
     BothWords::load_by(near.bucket(first as u32), near.bucket(second as u32))
 }
 
-/// Calls a first round with the instructions of the table's kernel.
+/// Calls a lookup of a mixed hash with the instructions of the table's kernel.
 macro_rules! with_kernel {
-    ($table:expr, $round:ident($mixed:expr)) => {
+    ($table:expr, $lookup:ident($mixed:expr)) => {
         match $table.kernel {
             // SAFETY: the processor has the instructions of the kernel of a table.
             #[cfg(guira_vectors)]
-            Kernel::Avx512 => unsafe { avx512::$round($table, $mixed) },
+            Kernel::Avx512 => unsafe { avx512::$lookup($table, $mixed) },
             // SAFETY: as above.
             #[cfg(guira_vectors)]
-            Kernel::Avx2 => unsafe { avx2::$round($table, $mixed) },
-            _ => $table.$round::<false>($mixed),
+            Kernel::Avx2 => unsafe { avx2::$lookup($table, $mixed) },
+            _ => $table.$lookup::<false>($mixed),
         }
     };
 }
 
 impl GrowingTable {
-    /// Returns whether a slot that matches the item with this mixed hash is on one of its sides.
-    #[inline]
+    /// Returns whether a slot that matches the item is on one of its sides.
     #[must_use]
-    pub fn contains(&self, mixed: u64) -> bool {
-        with_kernel!(self, contains_first(mixed))
+    pub fn contains(&self, item: Item) -> bool {
+        let seek = |size| self.growth.seek_item(&item, size);
+        self.contains_by::<false>(seek, |unchanged| self.contains_again(&item, unchanged))
     }
 
-    /// The first round of [`contains`](Self::contains).
+    /// As [`contains`](Self::contains), for a mixed hash.
+    #[inline]
+    pub(crate) fn contains_mixed(&self, mixed: u64) -> bool {
+        with_kernel!(self, contains_in(mixed))
+    }
+
     #[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
     #[inline(always)]
-    fn contains_first<const AVX: bool>(&self, mixed: u64) -> bool {
-        let Some(near) = self.near() else { return self.contains_again(mixed, true) };
+    fn contains_in<const AVX: bool>(&self, mixed: u64) -> bool {
+        let seek = |size| self.growth.seek(mixed, size);
+        self.contains_by::<AVX>(seek, |unchanged| self.contains_mixed_again(mixed, unchanged))
+    }
+
+    /// The first round: both words are compared with what is expected in a table of the size of the
+    /// hint. `again` goes on if that leaves the answer open. It gets whether the version was
+    /// unchanged.
+    #[expect(clippy::inline_always, reason = "as above")]
+    #[inline(always)]
+    fn contains_by<const AVX: bool>(
+        &self,
+        seek: impl Fn(Size) -> Sought,
+        again: impl Fn(bool) -> bool,
+    ) -> bool {
+        let Some(near) = self.near() else { return again(true) };
         let Round { compared: Compared { found, settled, .. }, unchanged } =
-            self.first_round::<AVX, false>(near, mixed);
+            self.first_round::<AVX, false>(near, seek);
         let is_miss = settled & unchanged;
-        if found | is_miss {
-            return found;
-        }
-        self.contains_again(mixed, unchanged)
+        if found | is_miss { found } else { again(unchanged) }
     }
 
-    /// The rest of [`contains`](Self::contains), if the first round has left it open.
     #[cold]
     #[inline(never)]
-    pub(super) fn contains_again(&self, mixed: u64, unchanged: bool) -> bool {
+    pub(super) fn contains_mixed_again(&self, mixed: u64, unchanged: bool) -> bool {
+        self.contains_again(&self.growth.item(mixed), unchanged)
+    }
+
+    fn contains_again(&self, item: &Item, unchanged: bool) -> bool {
         self.count_retry(unchanged);
-        let item = self.growth.item(mixed);
-        let is_in = |words| self.is_in(&item, words).then_some(());
-        self.look_up::<GrowingWords, _>(&item, is_in).is_some()
+        let is_in = |words| self.is_in(item, words).then_some(());
+        self.look_up::<GrowingWords, _>(item, is_in).is_some()
     }
 
-    /// Returns the value of a slot that matches the item with this mixed hash, with any value, or
-    /// `None` if there is none. Of several slots, it is the one that knows most.
-    #[inline]
+    /// Returns the value of a slot that matches the item, with any value, or `None` if there is
+    /// none. Of several slots, it is the one that knows most.
     #[must_use]
-    pub fn get(&self, mixed: u64) -> Option<u16> {
-        with_kernel!(self, get_first(mixed))
+    pub fn get(&self, item: Item) -> Option<u16> {
+        let seek = |size| self.growth.seek_item(&item, size);
+        self.get_by::<false>(seek, |unchanged| self.get_again(&item, unchanged))
     }
 
-    /// The first round of [`get`](Self::get).
+    /// As [`get`](Self::get), for a mixed hash.
+    #[inline]
+    pub(crate) fn get_mixed(&self, mixed: u64) -> Option<u16> {
+        with_kernel!(self, get_in(mixed))
+    }
+
     #[expect(clippy::inline_always, reason = "as above")]
     #[inline(always)]
-    fn get_first<const AVX: bool>(&self, mixed: u64) -> Option<u16> {
-        let Some(near) = self.near() else { return self.get_again(mixed, true) };
+    fn get_in<const AVX: bool>(&self, mixed: u64) -> Option<u16> {
+        let seek = |size| self.growth.seek(mixed, size);
+        self.get_by::<AVX>(seek, |unchanged| self.get_mixed_again(mixed, unchanged))
+    }
+
+    /// The first round, as in `contains_by`.
+    #[expect(clippy::inline_always, reason = "as above")]
+    #[inline(always)]
+    fn get_by<const AVX: bool>(
+        &self,
+        seek: impl Fn(Size) -> Sought,
+        again: impl Fn(bool) -> Option<u16>,
+    ) -> Option<u16> {
+        let Some(near) = self.near() else { return again(true) };
         let Round { compared: Compared { found, settled, value }, unchanged } =
-            self.first_round::<AVX, true>(near, mixed);
+            self.first_round::<AVX, true>(near, seek);
         let is_right = found | unchanged;
-        if settled & is_right {
-            return found.then_some(value);
-        }
-        self.get_again(mixed, unchanged)
+        if settled & is_right { found.then_some(value) } else { again(unchanged) }
     }
 
-    /// The rest of [`get`](Self::get), if the first round has left it open.
     #[cold]
     #[inline(never)]
-    pub(super) fn get_again(&self, mixed: u64, unchanged: bool) -> Option<u16> {
+    pub(super) fn get_mixed_again(&self, mixed: u64, unchanged: bool) -> Option<u16> {
+        self.get_again(&self.growth.item(mixed), unchanged)
+    }
+
+    fn get_again(&self, item: &Item, unchanged: bool) -> Option<u16> {
         self.count_retry(unchanged);
-        let item = self.growth.item(mixed);
-        let value_in = |words| GrowingWords::value_in(&self.space, &item, (), words);
-        self.look_up::<GrowingWords, _>(&item, value_in)
+        let value_in = |words| GrowingWords::value_in(&self.space, item, (), words);
+        self.look_up::<GrowingWords, _>(item, value_in)
     }
 
-    /// Returns whether a visible slot matches the item with this mixed hash.
-    #[inline]
+    /// Returns whether a visible slot matches the item.
     #[must_use]
-    pub fn is_visible(&self, mixed: u64) -> bool {
-        with_kernel!(self, is_visible_first(mixed))
+    pub fn is_visible(&self, item: Item) -> bool {
+        let seek = |size| self.growth.seek_item(&item, size);
+        self.is_visible_by::<false>(seek, |unchanged| self.is_visible_again(&item, unchanged))
     }
 
-    /// The first round of [`is_visible`](Self::is_visible).
+    /// As [`is_visible`](Self::is_visible), for a mixed hash.
+    #[inline]
+    pub(crate) fn is_mixed_visible(&self, mixed: u64) -> bool {
+        with_kernel!(self, is_visible_in(mixed))
+    }
+
     #[expect(clippy::inline_always, reason = "as above")]
     #[inline(always)]
-    fn is_visible_first<const AVX: bool>(&self, mixed: u64) -> bool {
-        let Some(near) = self.near() else { return self.is_visible_again(mixed, true) };
+    fn is_visible_in<const AVX: bool>(&self, mixed: u64) -> bool {
+        let seek = |size| self.growth.seek(mixed, size);
+        self.is_visible_by::<AVX>(seek, |unchanged| self.is_mixed_visible_again(mixed, unchanged))
+    }
+
+    /// The first round, as in `contains_by`.
+    #[expect(clippy::inline_always, reason = "as above")]
+    #[inline(always)]
+    fn is_visible_by<const AVX: bool>(
+        &self,
+        seek: impl Fn(Size) -> Sought,
+        again: impl Fn(bool) -> bool,
+    ) -> bool {
+        let Some(near) = self.near() else { return again(true) };
         let now = self.clock.generation();
         let Round { compared: Compared { found, settled, value }, unchanged } =
-            self.first_round::<AVX, true>(near, mixed);
+            self.first_round::<AVX, true>(near, seek);
         let shows = self.clock.shows(now, value.into());
         let is_miss = unchanged & self.clock.validate(now);
         let is_right = select_unpredictable(found, shows, is_miss);
-        if settled & is_right {
-            return found;
-        }
-        self.is_visible_again(mixed, found | is_miss)
+        if settled & is_right { found } else { again(found | is_miss) }
     }
 
-    /// The rest of [`is_visible`](Self::is_visible), if the first round has left it open.
     #[cold]
     #[inline(never)]
-    fn is_visible_again(&self, mixed: u64, unchanged: bool) -> bool {
+    fn is_mixed_visible_again(&self, mixed: u64, unchanged: bool) -> bool {
+        self.is_visible_again(&self.growth.item(mixed), unchanged)
+    }
+
+    fn is_visible_again(&self, item: &Item, unchanged: bool) -> bool {
         self.count_retry(unchanged);
-        self.look_for_visible::<GrowingWords>(&self.growth.item(mixed))
+        self.look_for_visible::<GrowingWords>(item)
     }
 
     /// Counts a retry. If the version was unchanged, the lookup goes on for another reason.
@@ -158,10 +209,9 @@ impl GrowingTable {
     fn first_round<const AVX: bool, const VALUES: bool>(
         &self,
         near: Near<'_>,
-        mixed: u64,
+        seek: impl Fn(Size) -> Sought,
     ) -> Round {
-        let size = self.hint();
-        let Sought { first, second, expected, stripe } = self.growth.seek(mixed, size);
+        let Sought { first, second, expected, stripe } = seek(self.hint());
         let stripe = self.stripes.at(stripe as usize);
         let version = stripe.version();
         let words = load_near::<AVX>(near, first, second);
@@ -170,7 +220,7 @@ impl GrowingTable {
     }
 }
 
-/// The first rounds of lookups, compiled for a set of instructions.
+/// Lookups of mixed hashes, compiled for a set of instructions.
 #[cfg(guira_vectors)]
 macro_rules! compile {
     ($module:ident, $features:literal) => {
@@ -178,18 +228,18 @@ macro_rules! compile {
             use super::GrowingTable;
 
             #[target_feature(enable = $features)]
-            pub(super) fn contains_first(table: &GrowingTable, mixed: u64) -> bool {
-                table.contains_first::<true>(mixed)
+            pub(super) fn contains_in(table: &GrowingTable, mixed: u64) -> bool {
+                table.contains_in::<true>(mixed)
             }
 
             #[target_feature(enable = $features)]
-            pub(super) fn get_first(table: &GrowingTable, mixed: u64) -> Option<u16> {
-                table.get_first::<true>(mixed)
+            pub(super) fn get_in(table: &GrowingTable, mixed: u64) -> Option<u16> {
+                table.get_in::<true>(mixed)
             }
 
             #[target_feature(enable = $features)]
-            pub(super) fn is_visible_first(table: &GrowingTable, mixed: u64) -> bool {
-                table.is_visible_first::<true>(mixed)
+            pub(super) fn is_visible_in(table: &GrowingTable, mixed: u64) -> bool {
+                table.is_visible_in::<true>(mixed)
             }
         }
     };
