@@ -19,7 +19,7 @@ use crate::{
         builder::Settings,
     },
     table::{
-        Answers, FixedSpace, FixedTable, FixedWords, Hashes, Kernel, MAX_BUCKETS, Merged, Pair,
+        Answers, FixedSpace, FixedTable, FixedWords, Hashes, MAX_BUCKETS, Merged, Pair,
         PendingInserts, Space as _, Stripes,
         choice::{Layouts, buckets_for, by_preference, with_values_by_preference},
         table_bytes,
@@ -29,12 +29,12 @@ use crate::{
 /// The engine of filters with a fixed capacity: one table, whose size is fixed.
 #[derive(Debug)]
 pub struct FixedEngine {
-    table: FixedTable,
-    layout: Layout,
-    capacity: usize,
-    huge_pages: bool,
+    pub(super) table: FixedTable,
+    pub(super) layout: Layout,
+    pub(super) capacity: usize,
+    pub(super) huge_pages: bool,
     /// Largest number of copies of an item, if it is lower than the slots of two buckets.
-    max_copies: Option<NonZero<u8>>,
+    pub(super) max_copies: Option<NonZero<u8>>,
 }
 
 impl Engine for FixedEngine {
@@ -67,8 +67,8 @@ impl Engine for FixedEngine {
         // The builder demands a capacity.
         let capacity = settings.capacity.unwrap_or(1);
         let max_copies = effective_limit(layout, settings.max_copies);
-        let kernel = settings.kernel();
-        Ok(Self::new(table, layout, capacity, huge_pages, max_copies, kernel))
+        table.set_kernel(settings.kernel());
+        Ok(Self { table, layout, capacity, huge_pages, max_copies })
     }
 
     fn try_clone(&self) -> Result<(Self, u64), BuildError> {
@@ -254,7 +254,7 @@ impl Engine for FixedEngine {
     }
 
     #[cfg(feature = "raw")]
-    fn kernel(&self) -> Kernel {
+    fn kernel(&self) -> crate::table::Kernel {
         self.table.kernel()
     }
 
@@ -322,7 +322,7 @@ impl FixedEngine {
         let table = FixedTable::with_buckets(form.layout.slots(), payload, buckets, stripes)?;
         let capacity = usize::try_from(form.capacity).ok()?;
         let max_copies = NonZero::new(form.max_copies as u8);
-        Some(Self::new(table, form.layout, capacity, true, max_copies, Kernel::best()))
+        Some(Self { table, layout: form.layout, capacity, huge_pages: true, max_copies })
     }
 }
 
@@ -375,21 +375,6 @@ fn choose(settings: &Settings) -> Result<(Layout, u64), BuildError> {
         Some(lowest) => BuildError::RateTooLow { target, lowest },
         None => BuildError::CapacityTooLarge { capacity, layout: layouts(settings)[0] },
     })
-}
-
-impl FixedEngine {
-    /// An engine with this table, whose batches use this kernel.
-    pub(super) fn new(
-        mut table: FixedTable,
-        layout: Layout,
-        capacity: usize,
-        huge_pages: bool,
-        max_copies: Option<NonZero<u8>>,
-        kernel: Kernel,
-    ) -> Self {
-        table.set_kernel(kernel);
-        Self { table, layout, capacity, huge_pages, max_copies }
-    }
 }
 
 impl FixedEngine {

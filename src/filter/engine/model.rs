@@ -7,7 +7,7 @@ use crate::{
     Filter, Layout, StableHashBuilder,
     filter::hasher::hasher_seed,
     kind::{Contents, Fixed, Growing, Growth},
-    table::{ClockState, FixedTable, Kernel, split::GrowingTable},
+    table::{ClockState, FixedTable, split::GrowingTable},
 };
 
 impl<C: Contents> Filter<C, Fixed> {
@@ -21,7 +21,7 @@ impl<C: Contents> Filter<C, Fixed> {
         max_copies: Option<NonZero<u8>>,
     ) -> Self {
         table.set_clock(clock);
-        Self::of_model(FixedEngine::new(table, layout, 1, false, max_copies, Kernel::Scalar))
+        Self::of_model(FixedEngine { table, layout, capacity: 1, huge_pages: false, max_copies })
     }
 
     /// The table.
@@ -43,7 +43,7 @@ impl<C: Contents> Filter<C, Growing> {
     ) -> Self {
         table.set_clock(clock);
         let max_copies = max_copies.map(Into::into);
-        Self::of_model(SplittingEngine::new(table, layout, 0.5, max_copies, Kernel::Scalar))
+        Self::of_model(SplittingEngine { table, layout, target: 0.5, max_copies })
     }
 
     /// The table.

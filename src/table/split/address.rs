@@ -17,11 +17,11 @@ use alloc::boxed::Box;
 use core::{hint::select_unpredictable, ops::Deref};
 
 #[cfg(guira_vectors)]
-use crate::bucket::Twice;
+use crate::bucket::{Twice, leveled::LEVEL_SHIFT};
 use crate::{
     bucket::{
         Code, Expected, Leveled,
-        leveled::{LEVEL_SHIFT, empty, level},
+        leveled::{empty, level},
     },
     table::{
         mix::{SCATTER, spread},

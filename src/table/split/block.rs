@@ -5,16 +5,17 @@
 
 use core::ptr::NonNull;
 
-use super::{
-    GrowingSpace, GrowingTable, GrowingWords, Item, Size,
-    address::{Formulas, Located},
-};
+use super::{GrowingSpace, GrowingTable, GrowingWords, Item, address::Located};
+#[cfg(guira_vectors)]
+use super::{Size, address::Formulas};
+#[cfg(guira_vectors)]
+use crate::table::mix::spread;
 use crate::{
     bucket::Leveled,
     sync::{Acquire, Word},
     table::{
         BLOCK, Blocks, GrowingBuckets, Kernel, Lookups, Mixer, Stripe, block::is_cached,
-        mix::spread, stripes::StripesReader,
+        stripes::StripesReader,
     },
 };
 

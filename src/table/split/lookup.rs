@@ -5,13 +5,14 @@ use core::hint::select_unpredictable;
 use super::{
     GrowingSpace, GrowingTable, GrowingWords, Item, Place, Seen, Side, Size, Words, address::Sought,
 };
+#[cfg(guira_vectors)]
+use crate::table::Kernel;
 use crate::{
     bucket::{
         BothWords,
         leveled::{Compared, level},
     },
     sync::Word,
-    table::Kernel,
 };
 
 /// The first bucket of a table whose buckets lie behind one another: vectors load words from there.

@@ -1,7 +1,7 @@
 //! The buckets of a table that grows, for model checkers, whose atomics are constructed one by one.
 
 use alloc::{boxed::Box, vec::Vec};
-use core::ops::Range;
+use core::{ops::Range, ptr::NonNull};
 
 use crate::sync::{Relaxed, Word};
 
@@ -21,6 +21,11 @@ impl GrowingBuckets {
     /// As of the buckets that are not a model. This one is safe.
     pub(crate) unsafe fn bucket(&self, bucket: u32) -> &Word {
         &self.0[bucket as usize]
+    }
+
+    /// The words of models do not lie behind one another.
+    pub(crate) fn base(&self) -> Option<NonNull<Word>> {
+        None
     }
 
     pub(crate) fn prefetch(&self, _bucket: u32) {}
