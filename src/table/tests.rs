@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     bucket::{Leveled, Slots},
-    sync::Release,
+    sync::Relaxed,
 };
 
 const SEED: u64 = 7;
@@ -70,15 +70,15 @@ fn finds_what_moves<S: Blocks, L: Words<S>>(
         L::with(space, seen.word, L::slot_of(space, &item, is_second, seen.word)).expect("room")
     };
     let moving = |lookup: &mut dyn FnMut()| {
-        word(second).store(with(second, true), Release);
+        word(second).store(with(second, true), Relaxed);
         let overtake = || {
             let guard = table.stripe::<L>(&item).lock();
-            word(first).store(with(first, false), Release);
+            word(first).store(with(first, false), Relaxed);
             guard.bump();
-            word(second).store(second.word, Release);
+            word(second).store(second.word, Relaxed);
         };
         at_first_load(word(second), &overtake, lookup);
-        word(first).store(first.word, Release);
+        word(first).store(first.word, Relaxed);
     };
     moving(&mut || assert!(finds(mixer.mix(hash)), "alone, by {:?}", table.kernel));
     for len in [1, 3, 16, 21, 100] {

@@ -41,6 +41,7 @@ impl GrowingTable {
         let GrowingSpace { limits, memory, .. } = self.space;
         let (leveled, first) = (*self.leveled(), self.growth.first());
         let mut copy = Self::new(leveled, self.payload, first, limits, self.stripes(), memory)?;
+        copy.kernel = self.kernel;
         // Relaxed: a limit that publishes nothing.
         copy.max_bytes.set(self.max_bytes.load(Relaxed));
         let (mut touched, mut slack) = (0, 0);
