@@ -5,13 +5,9 @@
 //!
 //! - *Each word is loaded whole.* A load of an aligned quadword is atomic, whichever register it
 //!   goes to (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 3A, section
-//!   9.1.1; AMD64 Architecture Programmer's Manual, volume 2, section 7.3.2). The manuals do not
-//!   say that a gather reads each of its elements by one access. All known processors do so: an
-//!   aligned element lies within one cache line.
+//!   9.1.1; AMD64 Architecture Programmer's Manual, volume 2, section 7.3.2).
 //! - *Each load is an Acquire.* x86-64 reorders no load with an earlier load, and no store with an
-//!   earlier load (volume 3A, section 9.2.2). A gather follows the same rule with respect to other
-//!   instructions. It may read its own elements in any order, and the protocol of lookups (see
-//!   `table/mod.rs`) allows that.
+//!   earlier load (volume 3A, section 9.2.2).
 //! - *The compiler keeps the order.* The assembly has neither of the options `nomem` and
 //!   `readonly`, so the compiler must assume that it writes memory, and moves no access to shared
 //!   memory across it. (With `readonly`, it could move a later load, such as a lookup's second load

@@ -1,16 +1,16 @@
-//! Which instructions batch lookups use.
+//! Which instructions loops over blocks of items use.
 
-/// The instructions by which a filter looks up batches: by default, the [best](Self::best) ones of
-/// the processor. All kernels give the same answers, bit for bit. While other threads write, all of
+/// The instructions by which a filter looks up batches, and single items in filters that grow: by
+/// default, the [best](Self::best) ones of the processor. All kernels give the same answers, bit for bit. While other threads write, all of
 /// them keep the same promises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Kernel {
-    /// One item after another, by the instructions that every processor of the target has.
+    /// The instructions that every processor of the target has.
     Scalar,
-    /// Four items per step, by AVX2.
+    /// AVX2.
     Avx2,
-    /// Eight items per step, by AVX-512 (F, BW, DQ and VL).
+    /// AVX-512 (F, BW, DQ and VL).
     Avx512,
 }
 

@@ -12,7 +12,7 @@ use crate::{
         BothWords,
         leveled::{Compared, level},
     },
-    sync::Word,
+    sync::{Acquire, Word},
 };
 
 /// The first bucket of a table whose buckets lie behind one another: vectors load words from there.
@@ -258,6 +258,27 @@ struct Round {
 }
 
 impl GrowingSpace {
+    /// A size that the table has reached. The words of its buckets have at least the levels that
+    /// follow from it.
+    #[inline]
+    pub(super) fn hint(&self) -> Size {
+        // Acquire: pairs with the Release in `advance_size`. So the splits up to this size happened
+        // before, and their buckets are committed.
+        Size::unpack(self.hint.load(Acquire))
+    }
+
+    /// A bucket.
+    ///
+    /// Every number that is passed here comes from `Growth::place` with a size that was loaded by
+    /// Acquire, from the level in a word that was loaded by Acquire, or from the commit of its
+    /// memory by this thread.
+    #[inline]
+    pub(super) fn bucket(&self, bucket: u32) -> &Word {
+        // SAFETY: the memory of a bucket is committed before a size or a level is published that
+        // leads to it. In an image, only sizes lead here.
+        unsafe { self.buckets.bucket(bucket) }
+    }
+
     /// Where first rounds find words, if that serves this table.
     #[cfg_attr(not(guira_vectors), expect(clippy::unnecessary_wraps, reason = "as vectors do"))]
     #[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]

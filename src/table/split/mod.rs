@@ -330,16 +330,4 @@ impl GrowingSpace {
         let starts = sides.map(|side| side.start);
         stripes.at(self.growth.stripe(sides[0].code.core, starts))
     }
-
-    /// A bucket.
-    ///
-    /// Every number that is passed here comes from `Growth::place` with a size that was loaded by
-    /// Acquire, from the level in a word that was loaded by Acquire, or from the commit of its
-    /// memory by this thread.
-    #[inline]
-    fn bucket(&self, bucket: u32) -> &Word {
-        // SAFETY: the memory of a bucket is committed before a size or a level is published that
-        // leads to it. In an image, only sizes lead here.
-        unsafe { self.buckets.bucket(bucket) }
-    }
 }

@@ -45,15 +45,6 @@ impl GrowingSpace {
         Size::unpack(self.size.load(Acquire))
     }
 
-    /// A size that the table has reached. The words of its buckets have at least the levels that
-    /// follow from it.
-    #[inline]
-    pub(super) fn hint(&self) -> Size {
-        // Acquire: pairs with the Release in `advance_size`. So the splits up to this size happened
-        // before, and their buckets are committed.
-        Size::unpack(self.hint.load(Acquire))
-    }
-
     /// The number of buckets, without those that were split ahead of their turn.
     #[must_use]
     pub fn buckets(&self) -> u64 {
