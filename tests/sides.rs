@@ -11,9 +11,9 @@ const MAX_LEVEL: u32 = 15;
 /// Largest number of buckets.
 const MAX_BUCKETS: u64 = 1 << 32;
 
-/// Numbers of first buckets: odd ones, and such that there are more than 2^32 slots, or that many
-/// buckets.
-const FIRST: [u64; 12] = [
+/// Numbers of first buckets: odd ones, and such that there are more than 2^32 slots, or one bucket
+/// fewer than at most.
+const FIRST: [u64; 11] = [
     1,
     2,
     3,
@@ -25,7 +25,6 @@ const FIRST: [u64; 12] = [
     (1 << 30) + 1,
     (1 << 31) + 12_345,
     MAX_BUCKETS - 1,
-    MAX_BUCKETS,
 ];
 
 fn growth(leveled: &Leveled, first: u64) -> Growth {

@@ -12,7 +12,9 @@
 
 use arrayvec::ArrayVec;
 
-use super::{Answers, Hashes, Kernel, Mixer, Space, Stripe, Table, stripes::StripesReader};
+#[cfg(guira_vectors)]
+use super::Kernel;
+use super::{Answers, Hashes, Mixer, Space, Stripe, Table, stripes::StripesReader};
 use crate::sync::Word;
 
 /// The number of items of a block. It is so small that the processor overlaps the work on two
@@ -69,7 +71,11 @@ pub trait Blocks: Space {
     fn is_in_second_level(&self) -> bool;
 
     /// Writes the columns of these hashes, at most [`BLOCK`].
-    fn locate(&self, kernel: Kernel, mixer: Mixer, hashes: &[u64], columns: &mut Self::Columns);
+    fn locate(&self, mixer: Mixer, hashes: &[u64], columns: &mut Self::Columns);
+
+    /// As [`locate`](Self::locate), by loops that the compiler turns into vectors. Inlined always.
+    #[cfg(guira_vectors)]
+    fn locate_all(&self, mixer: Mixer, hashes: &[u64; BLOCK], columns: &mut Self::Columns);
 
     /// An item.
     fn item_at(&self, columns: &Self::Columns, place: usize) -> Self::Item;
@@ -90,14 +96,9 @@ pub trait Blocks: Space {
     /// Loads both words of an item by Acquire.
     fn words_at(reader: Self::Reader<'_>, columns: &Self::Columns, place: usize) -> [u64; 2];
 
-    /// Tells for each item whether its words have it, and with `VALUES` what its value is. Returns
-    /// whether some answers may be open.
-    fn compare<const VALUES: bool>(
-        &self,
-        kernel: Kernel,
-        columns: &Self::Columns,
-        lookups: &mut Lookups,
-    ) -> bool;
+    /// Tells for each item whether its words have it, and with `VALUES` what its value is, by a loop
+    /// that the compiler turns into vectors. Inlined always.
+    fn compare<const VALUES: bool>(&self, columns: &Self::Columns, lookups: &mut Lookups);
 
     /// Settles an answer that is open, or nothing if the version has changed, given the words that
     /// were read.
@@ -112,6 +113,73 @@ pub trait Blocks: Space {
     /// Looks for a visible copy of an item, by rounds of its own.
     fn look_for_visible_at(table: &Table<Self>, columns: &Self::Columns, place: usize) -> bool;
 }
+
+/// Writes the columns of these hashes by the table's kernel.
+#[inline]
+fn locate<S: Blocks>(table: &Table<S>, mixer: Mixer, hashes: &[u64], columns: &mut S::Columns) {
+    #[cfg(guira_vectors)]
+    if let Ok(all) = hashes.try_into() {
+        match table.kernel {
+            Kernel::Scalar => {}
+            // SAFETY: the processor has the instructions of the kernel of a table.
+            Kernel::Avx2 => return unsafe { avx2::locate(&table.space, mixer, all, columns) },
+            // SAFETY: as above.
+            Kernel::Avx512 => return unsafe { avx512::locate(&table.space, mixer, all, columns) },
+        }
+    }
+    table.space.locate(mixer, hashes, columns);
+}
+
+/// Compares the words of a block by the table's kernel.
+#[inline]
+fn compare<S: Blocks, const VALUES: bool>(
+    table: &Table<S>,
+    columns: &S::Columns,
+    lookups: &mut Lookups,
+) {
+    match table.kernel {
+        // SAFETY: as above.
+        #[cfg(guira_vectors)]
+        Kernel::Avx2 => unsafe { avx2::compare::<S, VALUES>(&table.space, columns, lookups) },
+        // SAFETY: as above.
+        #[cfg(guira_vectors)]
+        Kernel::Avx512 => unsafe { avx512::compare::<S, VALUES>(&table.space, columns, lookups) },
+        _ => table.space.compare::<VALUES>(columns, lookups),
+    }
+}
+
+/// Compiles the loops over columns for a set of instructions.
+#[cfg(guira_vectors)]
+macro_rules! compile {
+    ($module:ident, $features:literal) => {
+        mod $module {
+            use super::{BLOCK, Blocks, Lookups, Mixer};
+
+            #[target_feature(enable = $features)]
+            pub(super) fn locate<S: Blocks>(
+                space: &S,
+                mixer: Mixer,
+                hashes: &[u64; BLOCK],
+                columns: &mut S::Columns,
+            ) {
+                space.locate_all(mixer, hashes, columns);
+            }
+
+            #[target_feature(enable = $features)]
+            pub(super) fn compare<S: Blocks, const VALUES: bool>(
+                space: &S,
+                columns: &S::Columns,
+                lookups: &mut Lookups,
+            ) {
+                space.compare::<VALUES>(columns, lookups);
+            }
+        }
+    };
+}
+#[cfg(guira_vectors)]
+compile!(avx2, "avx2");
+#[cfg(guira_vectors)]
+compile!(avx512, "avx512f,avx512dq,avx512vl,avx512bw");
 
 /// The first items of a block.
 struct Block<C> {
@@ -132,7 +200,7 @@ fn for_each_block<S: Blocks>(
     let (mixer, mut room) = (hashes.mixer(), [0; BLOCK]);
     let mut locate = |block: &mut Block<S::Columns>| {
         let next = hashes.next(&mut room);
-        table.space.locate(table.kernel, mixer, next, &mut block.columns);
+        locate(table, mixer, next, &mut block.columns);
         block.len = next.len();
         block.len == BLOCK && !hashes.are_taken()
     };
@@ -254,10 +322,11 @@ impl<S: Blocks> Table<S> {
         } else {
             self.read_block((now, len), (next, ahead), lookups)
         };
-        let open = self.space.compare::<VALUES>(self.kernel, now, lookups);
+        compare::<S, VALUES>(self, now, lookups);
         if len < BLOCK {
             lookups.found[len..].fill(false);
         }
+        let open = lookups.open.iter().fold(false, |any, open| any | open);
         if !unchanged | open {
             self.settle_block::<VALUES>((now, len), lookups, unchanged);
         }

@@ -67,7 +67,7 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     /// ```
     /// let builder = guira::GrowingFilter::builder().capacity(1_000);
     /// let (few, many) = (builder.clone().build().unwrap(), builder.writers(32).build().unwrap());
-    /// assert!(few.size_in_bytes() < 12_000 && many.size_in_bytes() > 50_000);
+    /// assert!(few.size_in_bytes() < 15_000 && many.size_in_bytes() > 50_000);
     /// ```
     pub fn writers(mut self, threads: usize) -> Self {
         self.settings.writers = Some(threads);

@@ -1,13 +1,9 @@
 //! Blocks of items of a table of a fixed size: see `table/block.rs`.
 
-#[cfg(guira_vectors)]
-use super::Addressing;
 use super::{FixedSpace, FixedTable, FixedWords, Pair, lookup::Reader};
 use crate::{
-    bucket::{Fingerprint, Slots},
-    table::{
-        BLOCK, Blocks, Kernel, Lookups, Mixer, Stripe, block::is_cached, stripes::StripesReader,
-    },
+    bucket::Fingerprint,
+    table::{BLOCK, Blocks, Lookups, Mixer, Stripe, block::is_cached, stripes::StripesReader},
 };
 
 /// The keys and the buckets of the items of a block.
@@ -36,23 +32,26 @@ impl Blocks for FixedSpace {
     }
 
     #[inline]
-    fn locate(&self, kernel: Kernel, mixer: Mixer, hashes: &[u64], columns: &mut Columns) {
-        #[cfg(guira_vectors)]
-        if let Ok(all) = hashes.try_into() {
-            let from = &self.addressing;
-            match kernel {
-                Kernel::Scalar => {}
-                // SAFETY: the processor has the instructions of the kernel of a table.
-                Kernel::Avx2 => return unsafe { avx2::locate(from, mixer, all, columns) },
-                // SAFETY: as above.
-                Kernel::Avx512 => return unsafe { avx512::locate(from, mixer, all, columns) },
-            }
-        }
-        let _ = kernel;
+    fn locate(&self, mixer: Mixer, hashes: &[u64], columns: &mut Columns) {
         for (&hash, place) in hashes.iter().zip(0..BLOCK) {
             let (key, [first, second]) = self.addressing.locate(mixer.mix(hash));
             columns.keys[place] = key;
             (columns.buckets[0][place], columns.buckets[1][place]) = (first, second);
+        }
+    }
+
+    #[cfg(guira_vectors)]
+    #[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
+    #[inline(always)]
+    fn locate_all(&self, mixer: Mixer, hashes: &[u64; BLOCK], columns: &mut Columns) {
+        // A copy, which no store to the block can change.
+        let addressing = self.addressing;
+        let Columns { keys, buckets: [first, second] } = columns;
+        for place in 0..BLOCK {
+            let mixed = mixer.mix_by_halves(hashes[place]);
+            let (key, buckets) = addressing.locate_by_words(mixed);
+            keys[place] = key;
+            [first[place], second[place]] = buckets;
         }
     }
 
@@ -84,29 +83,24 @@ impl Blocks for FixedSpace {
         reader.words_of(columns.buckets(place))
     }
 
-    #[inline]
-    fn compare<const VALUES: bool>(
-        &self,
-        kernel: Kernel,
-        columns: &Columns,
-        lookups: &mut Lookups,
-    ) -> bool {
-        match kernel {
-            // SAFETY: the processor has the instructions of the kernel of a table.
-            #[cfg(guira_vectors)]
-            Kernel::Avx2 => unsafe { avx2::compare::<VALUES>(&self.slots, &columns.keys, lookups) },
-            // SAFETY: as above.
-            #[cfg(guira_vectors)]
-            Kernel::Avx512 => unsafe {
-                avx512::compare::<VALUES>(&self.slots, &columns.keys, lookups);
-            },
-            _ => compare::<VALUES>(&self.slots, &columns.keys, lookups),
+    #[expect(clippy::inline_always, reason = "as above")]
+    #[inline(always)]
+    fn compare<const VALUES: bool>(&self, columns: &Columns, lookups: &mut Lookups) {
+        // A copy, as above.
+        let slots = self.slots;
+        let Lookups { words: [first, second], found, open, values } = lookups;
+        for place in 0..BLOCK {
+            let (words, key) = ([first[place], second[place]], columns.keys[place]);
+            if VALUES {
+                (found[place], values[place]) = slots.first_value(words, key);
+            } else {
+                found[place] = slots.either_may_hold(words, key);
+            }
         }
         // A semi-sorted word that has the lane of a key may hold it.
-        if self.slots.is_semi_sorted() {
-            lookups.open = lookups.found;
+        if slots.is_semi_sorted() {
+            *open = *found;
         }
-        self.slots.is_semi_sorted()
     }
 
     fn settle<const VALUES: bool>(
@@ -134,70 +128,3 @@ impl Blocks for FixedSpace {
         table.look_for_visible::<FixedWords>(&table.item_at(columns, place))
     }
 }
-
-/// Writes the keys and the buckets of the hashes of a block, by products of 32 bits, which vectors
-/// have.
-#[cfg(guira_vectors)]
-#[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
-#[inline(always)]
-fn locate(addressing: &Addressing, mixer: Mixer, hashes: &[u64; BLOCK], columns: &mut Columns) {
-    // A copy, which no store to the block can change.
-    let addressing = *addressing;
-    let Columns { keys, buckets: [first, second] } = columns;
-    for place in 0..BLOCK {
-        let mixed = mixer.mix_by_halves(hashes[place]);
-        let (key, buckets) = addressing.locate_by_words(mixed);
-        keys[place] = key;
-        [first[place], second[place]] = buckets;
-    }
-}
-
-/// See [`Blocks::compare`].
-#[expect(clippy::inline_always, reason = "as above")]
-#[inline(always)]
-fn compare<const VALUES: bool>(slots: &Slots, keys: &[u32; BLOCK], lookups: &mut Lookups) {
-    // A copy, as above.
-    let slots = *slots;
-    let Lookups { words: [first, second], found, values, .. } = lookups;
-    for place in 0..BLOCK {
-        let words = [first[place], second[place]];
-        if VALUES {
-            (found[place], values[place]) = slots.first_value(words, keys[place]);
-        } else {
-            found[place] = slots.either_may_hold(words, keys[place]);
-        }
-    }
-}
-
-/// Compiles the two loops over columns for a set of instructions.
-#[cfg(guira_vectors)]
-macro_rules! compile {
-    ($module:ident, $features:literal) => {
-        mod $module {
-            use super::{Addressing, BLOCK, Columns, Lookups, Mixer, Slots};
-
-            #[target_feature(enable = $features)]
-            pub(super) fn locate(
-                from: &Addressing,
-                mixer: Mixer,
-                hashes: &[u64; BLOCK],
-                columns: &mut Columns,
-            ) {
-                super::locate(from, mixer, hashes, columns);
-            }
-
-            #[target_feature(enable = $features)]
-            pub(super) fn compare<const VALUES: bool>(
-                slots: &Slots,
-                keys: &[u32; BLOCK],
-                lookups: &mut Lookups,
-            ) {
-                super::compare::<VALUES>(slots, keys, lookups);
-            }
-        }
-    };
-}
-#[cfg(guira_vectors)]
-compile!(avx2, "avx2");
-#[cfg(guira_vectors)]
-compile!(avx512, "avx512f,avx512dq,avx512vl,avx512bw");

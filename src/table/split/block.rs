@@ -5,16 +5,15 @@
 
 use core::ptr::NonNull;
 
-use super::{GrowingSpace, GrowingTable, GrowingWords, Item, address::Located};
 #[cfg(guira_vectors)]
-use super::{Size, address::Formulas};
+use super::address::Formulas;
+use super::{GrowingSpace, GrowingTable, GrowingWords, Item, address::Located};
 #[cfg(guira_vectors)]
 use crate::table::mix::spread;
 use crate::{
-    bucket::Leveled,
     sync::{Acquire, Word},
     table::{
-        BLOCK, Blocks, GrowingBuckets, Kernel, Lookups, Mixer, Stripe, block::is_cached,
+        BLOCK, Blocks, GrowingBuckets, Lookups, Mixer, Stripe, block::is_cached,
         stripes::StripesReader,
     },
 };
@@ -73,26 +72,42 @@ impl Blocks for GrowingSpace {
     }
 
     #[inline]
-    fn locate(&self, kernel: Kernel, mixer: Mixer, hashes: &[u64], columns: &mut Columns) {
-        let (growth, size) = (&self.growth, self.hint());
+    fn locate(&self, mixer: Mixer, hashes: &[u64], columns: &mut Columns) {
+        let size = self.hint();
         columns.level = size.level;
-        #[cfg(guira_vectors)]
-        if let Ok(all) = hashes.try_into() {
-            match kernel {
-                Kernel::Scalar => {}
-                // SAFETY: the processor has the instructions of the kernel of a table.
-                Kernel::Avx2 => return unsafe { avx2::locate(growth, size, mixer, all, columns) },
-                Kernel::Avx512 => {
-                    // SAFETY: as above.
-                    return unsafe { avx512::locate(growth, size, mixer, all, columns) };
-                }
-            }
-        }
-        let _ = kernel;
         for (&hash, place) in hashes.iter().zip(0..BLOCK) {
             let mixed = mixer.mix(hash);
             columns.mixed[place] = mixed;
-            columns.put(place, growth.locate_one(mixed, size));
+            columns.put(place, self.growth.locate_one(mixed, size));
+        }
+    }
+
+    #[cfg(guira_vectors)]
+    #[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
+    #[inline(always)]
+    fn locate_all(&self, mixer: Mixer, hashes: &[u64; BLOCK], columns: &mut Columns) {
+        // A copy, which no store to the block can change.
+        let (formulas, size) = (**self.growth(), self.hint());
+        columns.level = size.level;
+        // Each loop has numbers of one width: as many of them as a vector has.
+        let [mut upper, mut lower, mut scattered] = [[0; BLOCK]; 3];
+        let ([mut starts, mut fractions], [mut t, mut s]) = ([[0; BLOCK]; 2], [[0; BLOCK]; 2]);
+        for place in 0..BLOCK {
+            let mixed = mixer.mix_by_halves(hashes[place]);
+            columns.mixed[place] = mixed;
+            let mixed = spread(mixed);
+            (upper[place], lower[place]) = ((mixed >> 32) as u32, mixed as u32);
+        }
+        for place in 0..BLOCK {
+            scattered[place] = Formulas::scatter(formulas.core(upper[place]));
+        }
+        for place in 0..BLOCK {
+            (starts[place], fractions[place]) = formulas.start(lower[place]);
+            (t[place], s[place]) = formulas.reflection(scattered[place]);
+        }
+        for place in 0..BLOCK {
+            let start = (starts[place], fractions[place]);
+            columns.put(place, formulas.locate(upper[place], start, (t[place], s[place]), size));
         }
     }
 
@@ -124,24 +139,21 @@ impl Blocks for GrowingSpace {
         columns.buckets(place).map(|bucket| reader.word(bucket).load(Acquire))
     }
 
-    #[inline]
-    fn compare<const VALUES: bool>(
-        &self,
-        kernel: Kernel,
-        columns: &Columns,
-        lookups: &mut Lookups,
-    ) -> bool {
-        let leveled = self.leveled();
-        match kernel {
-            // SAFETY: the processor has the instructions of the kernel of a table.
-            #[cfg(guira_vectors)]
-            Kernel::Avx2 => unsafe { avx2::compare::<VALUES>(leveled, columns, lookups) },
-            // SAFETY: as above.
-            #[cfg(guira_vectors)]
-            Kernel::Avx512 => unsafe { avx512::compare::<VALUES>(leveled, columns, lookups) },
-            _ => compare::<VALUES>(leveled, columns, lookups),
+    #[expect(clippy::inline_always, reason = "as above")]
+    #[inline(always)]
+    fn compare<const VALUES: bool>(&self, columns: &Columns, lookups: &mut Lookups) {
+        // A copy, as above.
+        let leveled = *self.leveled();
+        let Columns { expected: [one, other], level, .. } = columns;
+        let Lookups { words: [first, second], found, open, values } = lookups;
+        for place in 0..BLOCK {
+            let words = [first[place], second[place]];
+            let compared = leveled.compare::<VALUES>(words, [one[place], other[place]], *level);
+            (found[place], open[place]) = (compared.found, !compared.settled);
+            if VALUES {
+                values[place] = compared.value;
+            }
         }
-        lookups.open.iter().fold(false, |any, open| any | open)
     }
 
     fn settle<const VALUES: bool>(
@@ -177,90 +189,3 @@ impl<'a> Reader<'a> {
         }
     }
 }
-
-/// Writes the columns of these hashes, by products of 32 bits, which vectors have.
-#[cfg(guira_vectors)]
-#[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
-#[inline(always)]
-fn locate(
-    growth: &Formulas,
-    size: Size,
-    mixer: Mixer,
-    hashes: &[u64; BLOCK],
-    columns: &mut Columns,
-) {
-    // A copy, which no store to the block can change.
-    let growth = *growth;
-    // Each loop has numbers of one width: as many of them as a vector has.
-    let [mut upper, mut lower, mut scattered] = [[0; BLOCK]; 3];
-    let ([mut starts, mut fractions], [mut t, mut s]) = ([[0; BLOCK]; 2], [[0; BLOCK]; 2]);
-    for place in 0..BLOCK {
-        let mixed = mixer.mix_by_halves(hashes[place]);
-        columns.mixed[place] = mixed;
-        let mixed = spread(mixed);
-        (upper[place], lower[place]) = ((mixed >> 32) as u32, mixed as u32);
-    }
-    for place in 0..BLOCK {
-        scattered[place] = Formulas::scatter(growth.core(upper[place]));
-    }
-    for place in 0..BLOCK {
-        (starts[place], fractions[place]) = growth.start(lower[place]);
-        (t[place], s[place]) = growth.reflection(scattered[place]);
-    }
-    for place in 0..BLOCK {
-        let start = (starts[place], fractions[place]);
-        columns.put(place, growth.locate(upper[place], start, (t[place], s[place]), size));
-    }
-}
-
-/// See [`Blocks::compare`].
-#[expect(clippy::inline_always, reason = "as above")]
-#[inline(always)]
-fn compare<const VALUES: bool>(leveled: &Leveled, columns: &Columns, lookups: &mut Lookups) {
-    // A copy, as above.
-    let leveled = *leveled;
-    let Columns { expected: [one, other], level, .. } = columns;
-    let Lookups { words: [first, second], found, open, values } = lookups;
-    for place in 0..BLOCK {
-        let words = [first[place], second[place]];
-        let compared = leveled.compare::<VALUES>(words, [one[place], other[place]], *level);
-        (found[place], open[place]) = (compared.found, !compared.settled);
-        if VALUES {
-            values[place] = compared.value;
-        }
-    }
-}
-
-/// Compiles the two loops over columns for a set of instructions.
-#[cfg(guira_vectors)]
-macro_rules! compile {
-    ($module:ident, $features:literal) => {
-        mod $module {
-            use super::{BLOCK, Columns, Formulas, Leveled, Lookups, Mixer, Size};
-
-            #[target_feature(enable = $features)]
-            pub(super) fn locate(
-                growth: &Formulas,
-                size: Size,
-                mixer: Mixer,
-                hashes: &[u64; BLOCK],
-                columns: &mut Columns,
-            ) {
-                super::locate(growth, size, mixer, hashes, columns);
-            }
-
-            #[target_feature(enable = $features)]
-            pub(super) fn compare<const VALUES: bool>(
-                leveled: &Leveled,
-                columns: &Columns,
-                lookups: &mut Lookups,
-            ) {
-                super::compare::<VALUES>(leveled, columns, lookups);
-            }
-        }
-    };
-}
-#[cfg(guira_vectors)]
-compile!(avx2, "avx2");
-#[cfg(guira_vectors)]
-compile!(avx512, "avx512f,avx512dq,avx512vl,avx512bw");

@@ -83,8 +83,8 @@ impl GrowingTable {
         let Some(near) = self.near() else { return again(true) };
         let Round { compared: Compared { found, settled, .. }, unchanged } =
             self.first_round::<AVX, false>(near, seek);
-        let is_miss = settled & unchanged;
-        if found | is_miss { found } else { again(unchanged) }
+        let is_right = found | unchanged;
+        if settled & is_right { found } else { again(unchanged) }
     }
 
     #[cold]
