@@ -165,9 +165,9 @@ impl Blocks for GrowingSpace {
     ) -> Option<u16> {
         let mixed = columns.mixed[place];
         if VALUES {
-            table.get_mixed_again(mixed, unchanged)
+            table.get_again(mixed, unchanged)
         } else {
-            table.contains_mixed_again(mixed, unchanged).then_some(0)
+            table.contains_again(mixed, unchanged).then_some(0)
         }
     }
 

@@ -3,7 +3,8 @@
 use core::hint::select_unpredictable;
 
 use super::{
-    GrowingSpace, GrowingTable, GrowingWords, Item, Place, Seen, Side, Size, Words, address::Sought,
+    GrowingSpace, GrowingTable, GrowingWords, Growth, Item, Place, Seen, Side, Size, Words,
+    address::Sought,
 };
 #[cfg(guira_vectors)]
 use crate::table::Kernel;
@@ -49,12 +50,42 @@ macro_rules! with_kernel {
     };
 }
 
+/// What is looked up: an item, or what leads to one.
+pub(super) trait Target: Copy {
+    /// What the first round needs in a table of this size.
+    fn seek(self, growth: &Growth, size: Size) -> Sought;
+
+    fn item(self, growth: &Growth) -> Item;
+}
+
+impl Target for Item {
+    fn seek(self, growth: &Growth, size: Size) -> Sought {
+        growth.seek_item(&self, size)
+    }
+
+    fn item(self, _growth: &Growth) -> Item {
+        self
+    }
+}
+
+/// A mixed hash.
+impl Target for u64 {
+    #[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
+    #[inline(always)]
+    fn seek(self, growth: &Growth, size: Size) -> Sought {
+        growth.seek(self, size)
+    }
+
+    fn item(self, growth: &Growth) -> Item {
+        growth.item(self)
+    }
+}
+
 impl GrowingTable {
     /// Returns whether a slot that matches the item is on one of its sides.
     #[must_use]
     pub fn contains(&self, item: Item) -> bool {
-        let seek = |size| self.growth.seek_item(&item, size);
-        self.contains_by::<false>(seek, |unchanged| self.contains_again(&item, unchanged))
+        self.contains_in::<false>(item)
     }
 
     /// As [`contains`](Self::contains), for a mixed hash.
@@ -63,48 +94,33 @@ impl GrowingTable {
         with_kernel!(self, contains_in(mixed))
     }
 
+    /// The first round: both words are compared with what is expected in a table of the size of the
+    /// hint.
     #[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
     #[inline(always)]
-    fn contains_in<const AVX: bool>(&self, mixed: u64) -> bool {
-        let seek = |size| self.growth.seek(mixed, size);
-        self.contains_by::<AVX>(seek, |unchanged| self.contains_mixed_again(mixed, unchanged))
-    }
-
-    /// The first round: both words are compared with what is expected in a table of the size of the
-    /// hint. `again` goes on if that leaves the answer open. It gets whether the version was
-    /// unchanged.
-    #[expect(clippy::inline_always, reason = "as above")]
-    #[inline(always)]
-    fn contains_by<const AVX: bool>(
-        &self,
-        seek: impl Fn(Size) -> Sought,
-        again: impl Fn(bool) -> bool,
-    ) -> bool {
-        let Some(near) = self.near() else { return again(true) };
+    fn contains_in<const AVX: bool>(&self, target: impl Target) -> bool {
+        let Some(near) = self.near() else { return self.contains_again(target, true) };
         let Round { compared: Compared { found, settled, .. }, unchanged } =
-            self.first_round::<AVX, false>(near, seek);
+            self.first_round::<AVX, false>(near, target);
         let is_right = found | unchanged;
-        if settled & is_right { found } else { again(unchanged) }
+        if settled & is_right { found } else { self.contains_again(target, unchanged) }
     }
 
+    /// The rest of [`contains`](Self::contains), if its first round leaves the answer open.
     #[cold]
     #[inline(never)]
-    pub(super) fn contains_mixed_again(&self, mixed: u64, unchanged: bool) -> bool {
-        self.contains_again(&self.growth.item(mixed), unchanged)
-    }
-
-    fn contains_again(&self, item: &Item, unchanged: bool) -> bool {
+    pub(super) fn contains_again(&self, target: impl Target, unchanged: bool) -> bool {
         self.count_retry(unchanged);
-        let is_in = |words| self.is_in(item, words).then_some(());
-        self.look_up::<GrowingWords, _>(item, is_in).is_some()
+        let item = target.item(&self.growth);
+        let is_in = |words| self.is_in(&item, words).then_some(());
+        self.look_up::<GrowingWords, _>(&item, is_in).is_some()
     }
 
     /// Returns the value of a slot that matches the item, with any value, or `None` if there is
     /// none. Of several slots, it is the one that knows most.
     #[must_use]
     pub fn get(&self, item: Item) -> Option<u16> {
-        let seek = |size| self.growth.seek_item(&item, size);
-        self.get_by::<false>(seek, |unchanged| self.get_again(&item, unchanged))
+        self.get_in::<false>(item)
     }
 
     /// As [`get`](Self::get), for a mixed hash.
@@ -113,45 +129,31 @@ impl GrowingTable {
         with_kernel!(self, get_in(mixed))
     }
 
+    /// The first round, as in `contains_in`.
     #[expect(clippy::inline_always, reason = "as above")]
     #[inline(always)]
-    fn get_in<const AVX: bool>(&self, mixed: u64) -> Option<u16> {
-        let seek = |size| self.growth.seek(mixed, size);
-        self.get_by::<AVX>(seek, |unchanged| self.get_mixed_again(mixed, unchanged))
-    }
-
-    /// The first round, as in `contains_by`.
-    #[expect(clippy::inline_always, reason = "as above")]
-    #[inline(always)]
-    fn get_by<const AVX: bool>(
-        &self,
-        seek: impl Fn(Size) -> Sought,
-        again: impl Fn(bool) -> Option<u16>,
-    ) -> Option<u16> {
-        let Some(near) = self.near() else { return again(true) };
+    fn get_in<const AVX: bool>(&self, target: impl Target) -> Option<u16> {
+        let Some(near) = self.near() else { return self.get_again(target, true) };
         let Round { compared: Compared { found, settled, value }, unchanged } =
-            self.first_round::<AVX, true>(near, seek);
+            self.first_round::<AVX, true>(near, target);
         let is_right = found | unchanged;
-        if settled & is_right { found.then_some(value) } else { again(unchanged) }
+        if settled & is_right { found.then_some(value) } else { self.get_again(target, unchanged) }
     }
 
+    /// The rest of [`get`](Self::get), as `contains_again`.
     #[cold]
     #[inline(never)]
-    pub(super) fn get_mixed_again(&self, mixed: u64, unchanged: bool) -> Option<u16> {
-        self.get_again(&self.growth.item(mixed), unchanged)
-    }
-
-    fn get_again(&self, item: &Item, unchanged: bool) -> Option<u16> {
+    pub(super) fn get_again(&self, target: impl Target, unchanged: bool) -> Option<u16> {
         self.count_retry(unchanged);
-        let value_in = |words| GrowingWords::value_in(&self.space, item, (), words);
-        self.look_up::<GrowingWords, _>(item, value_in)
+        let item = target.item(&self.growth);
+        let value_in = |words| GrowingWords::value_in(&self.space, &item, (), words);
+        self.look_up::<GrowingWords, _>(&item, value_in)
     }
 
     /// Returns whether a visible slot matches the item.
     #[must_use]
     pub fn is_visible(&self, item: Item) -> bool {
-        let seek = |size| self.growth.seek_item(&item, size);
-        self.is_visible_by::<false>(seek, |unchanged| self.is_visible_again(&item, unchanged))
+        self.is_visible_in::<false>(item)
     }
 
     /// As [`is_visible`](Self::is_visible), for a mixed hash.
@@ -160,40 +162,26 @@ impl GrowingTable {
         with_kernel!(self, is_visible_in(mixed))
     }
 
+    /// The first round, as in `contains_in`.
     #[expect(clippy::inline_always, reason = "as above")]
     #[inline(always)]
-    fn is_visible_in<const AVX: bool>(&self, mixed: u64) -> bool {
-        let seek = |size| self.growth.seek(mixed, size);
-        self.is_visible_by::<AVX>(seek, |unchanged| self.is_mixed_visible_again(mixed, unchanged))
-    }
-
-    /// The first round, as in `contains_by`.
-    #[expect(clippy::inline_always, reason = "as above")]
-    #[inline(always)]
-    fn is_visible_by<const AVX: bool>(
-        &self,
-        seek: impl Fn(Size) -> Sought,
-        again: impl Fn(bool) -> bool,
-    ) -> bool {
-        let Some(near) = self.near() else { return again(true) };
+    fn is_visible_in<const AVX: bool>(&self, target: impl Target) -> bool {
+        let Some(near) = self.near() else { return self.is_visible_again(target, true) };
         let now = self.clock.generation();
         let Round { compared: Compared { found, settled, value }, unchanged } =
-            self.first_round::<AVX, true>(near, seek);
+            self.first_round::<AVX, true>(near, target);
         let shows = self.clock.shows(now, value.into());
         let is_miss = unchanged & self.clock.validate(now);
         let is_right = select_unpredictable(found, shows, is_miss);
-        if settled & is_right { found } else { again(found | is_miss) }
+        if settled & is_right { found } else { self.is_visible_again(target, found | is_miss) }
     }
 
+    /// The rest of [`is_visible`](Self::is_visible), as `contains_again`.
     #[cold]
     #[inline(never)]
-    fn is_mixed_visible_again(&self, mixed: u64, unchanged: bool) -> bool {
-        self.is_visible_again(&self.growth.item(mixed), unchanged)
-    }
-
-    fn is_visible_again(&self, item: &Item, unchanged: bool) -> bool {
+    fn is_visible_again(&self, target: impl Target, unchanged: bool) -> bool {
         self.count_retry(unchanged);
-        self.look_for_visible::<GrowingWords>(item)
+        self.look_for_visible::<GrowingWords>(&target.item(&self.growth))
     }
 
     /// Counts a retry. If the version was unchanged, the lookup goes on for another reason.
@@ -210,9 +198,9 @@ impl GrowingTable {
     fn first_round<const AVX: bool, const VALUES: bool>(
         &self,
         near: Near<'_>,
-        seek: impl Fn(Size) -> Sought,
+        target: impl Target,
     ) -> Round {
-        let Sought { first, second, expected, stripe } = seek(self.hint());
+        let Sought { first, second, expected, stripe } = target.seek(&self.growth, self.hint());
         let stripe = self.stripes.at(stripe as usize);
         let version = stripe.version();
         let words = load_near::<AVX>(near, first, second);
