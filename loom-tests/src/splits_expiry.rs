@@ -3,7 +3,7 @@
 //! The items are those of [`splits`](crate::splits), and the clock is that of
 //! [`expiry`](crate::expiry).
 
-use guira::raw::{GrowingTable, Item, Limits, Payload, Place, Side};
+use guira::raw::{GrowingTable, Item, Limits, Payload, Place, Side, mix};
 use loom::sync::Arc;
 
 pub use crate::expiry::{START, WINDOW};
@@ -47,6 +47,16 @@ fn new(aged: Payload, first: u64, limits: Limits) -> Arc<Aging> {
 /// The number of stamps.
 fn stamps(table: &Aging) -> u64 {
     1 << if table.clock().window() == WINDOW { STAMP_BITS } else { LONG_STAMP_BITS }
+}
+
+/// Returns an item that begins in buckets 1 and 0, and a hash that leads to it if the seed is 0.
+///
+/// # Panics
+/// Never: such items are many.
+#[must_use]
+pub fn hashed(table: &Aging) -> (u64, Item) {
+    let mut items = (0..).map(|hash| (hash, table.growth().item(mix(hash, 0))));
+    items.find(|(_, item)| item.sides.map(|side| side.start) == [1, 0]).expect("one of many")
 }
 
 /// Returns an item of bucket 0 alone, which stays there, of this stripe. A split of bucket 0 takes

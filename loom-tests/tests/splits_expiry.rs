@@ -6,7 +6,7 @@ use guira::raw::{Item, Place};
 use guira_loom_tests::{
     EVERY_WAY, check, read_beside,
     splits::{S, item, leaving, reversed, split, staying},
-    splits_expiry::{Aging, START, WINDOW, aging, assert_ends, copies, put, relocate},
+    splits_expiry::{Aging, START, WINDOW, aging, assert_ends, copies, hashed, put, relocate},
 };
 
 /// Looks up an item that begins in buckets 0 and 1, in the second one first, beside a writer, in a
@@ -94,6 +94,45 @@ fn insert_again(table: &Aging, item: Item) {
 fn lookup_beside_a_second_insert_and_a_sweep() {
     beside("split_age_lookup_sweep", 1_700, old_in_the_first_bucket, |table, item| {
         insert_again(table, item);
+        table.sweep::<S>(2);
+    });
+}
+
+/// Runs a batch with one item, which must be found, beside a writer. Notes when the batch ran.
+fn batch_beside(name: &str, floor: usize, set_up: fn(&Aging, Item), write: fn(&Aging, Item)) {
+    check(name, floor, EVERY_WAY, move |seen| {
+        let table = aging(4);
+        let (hash, item) = hashed(&table);
+        set_up(&table, item);
+        let read = move |table: &Aging| {
+            let mut found = [false];
+            table.are_visible(&[hash], &mut found);
+            assert_eq!(found, [true], "an item is missed");
+        };
+        read_beside(&table, seen, read, move |table| write(table, item));
+        assert_ends(&table);
+    });
+}
+
+/// Catches a batch that does not read the generation before the words and validate it after them.
+#[test]
+fn batch_beside_a_second_insert_and_a_sweep() {
+    let set_up = |table: &Aging, item: Item| put(table, item.sides[1], START - 1);
+    batch_beside("split_age_batch_sweep", 11_000, set_up, |table, item| {
+        put(table, item.sides[0], START);
+        table.advance::<S>();
+        table.sweep::<S>(2);
+    });
+}
+
+/// Catches a batch that takes a copy that has expired for an answer.
+#[test]
+fn batch_of_two_copies_beside_a_sweep() {
+    let set_up = |table: &Aging, item: Item| {
+        put(table, item.sides[0], START - 2);
+        put(table, item.sides[1], START);
+    };
+    batch_beside("split_age_batch_copies", 230, set_up, |table, _| {
         table.sweep::<S>(2);
     });
 }
