@@ -65,8 +65,8 @@ pub struct Found {
 pub(crate) struct Compared {
     /// Whether a slot matches.
     pub(crate) found: bool,
-    /// Whether that is the answer. It is open if a word has another level, or if several slots match.
-    /// (If no value is looked for, a slot that matches is an answer.)
+    /// Whether that is the answer. It is open if a word has another level, or if several slots
+    /// match. (If no value is looked for, a slot that matches is an answer.)
     pub(crate) settled: bool,
     /// The value of the slot that matches, if that is the answer.
     pub(crate) value: u16,
@@ -209,8 +209,8 @@ impl Leveled {
         (code.extension >> level << self.below | code.core) & self.first
     }
 
-    /// What [`compare`](Self::compare) takes: the pattern of a core and a tail, and above it whether
-    /// the level is the higher one of two.
+    /// What [`compare`](Self::compare) takes: the pattern of a core and a tail, and above it
+    /// whether the level is the higher one of two.
     #[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
     #[inline(always)]
     pub(crate) fn expected(&self, core: u32, tail: u32, is_higher: bool) -> u32 {

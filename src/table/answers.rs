@@ -31,8 +31,9 @@ impl Answers<'_> {
         }
     }
 
-    /// Writes the answers of a block from a position on, of which there are `len`: whether each item
-    /// was found, and its value, which has a meaning only if it was. Returns how many were found.
+    /// Writes the answers of a block from a position on, of which there are `len`: whether each
+    /// item was found, and its value, which has a meaning only if it was. Returns how many were
+    /// found.
     #[inline]
     pub(super) fn put(
         &mut self,

@@ -29,7 +29,8 @@ const AHEAD: usize = if cfg!(any(loom, shuttle)) { 1 } else { 3 };
 /// cache. There the window costs a tenth of the time of a batch, and prefetches gain nothing.
 const MAX_CACHED: u64 = if cfg!(any(loom, shuttle)) { 0 } else { 512 << 10 };
 
-/// Returns whether a table with this many buckets is so small that it stays in a second-level cache.
+/// Returns whether a table with this many buckets is so small that it stays in a second-level
+/// cache.
 pub(super) const fn is_cached(buckets: u64) -> bool {
     buckets * size_of::<Word>() as u64 <= MAX_CACHED
 }
@@ -96,8 +97,8 @@ pub trait Blocks: Space {
     /// Loads both words of an item by Acquire.
     fn words_at(reader: Self::Reader<'_>, columns: &Self::Columns, place: usize) -> [u64; 2];
 
-    /// Tells for each item whether its words have it, and with `VALUES` what its value is, by a loop
-    /// that the compiler turns into vectors. Inlined always.
+    /// Tells for each item whether its words have it, and with `VALUES` what its value is, by a
+    /// loop that the compiler turns into vectors. Inlined always.
     fn compare<const VALUES: bool>(&self, columns: &Self::Columns, lookups: &mut Lookups);
 
     /// Settles an answer that is open, or nothing if the version has changed, given the words that
@@ -356,8 +357,8 @@ impl<S: Blocks> Table<S> {
         changes == 0
     }
 
-    /// Settles what the comparison of a block leaves open, and what was not found although a version
-    /// has changed.
+    /// Settles what the comparison of a block leaves open, and what was not found although a
+    /// version has changed.
     #[inline(never)]
     fn settle_block<const VALUES: bool>(
         &self,

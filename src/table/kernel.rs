@@ -1,8 +1,8 @@
 //! Which instructions loops over blocks of items use.
 
 /// The instructions by which a filter looks up batches, and single items in filters that grow: by
-/// default, the [best](Self::best) ones of the processor. All kernels give the same answers, bit for bit. While other threads write, all of
-/// them keep the same promises.
+/// default, the [best](Self::best) ones of the processor. All kernels give the same answers, bit
+/// for bit. While other threads write, all of them keep the same promises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Kernel {

@@ -39,8 +39,8 @@
 //!    (`insert_unique` only makes room, and then looks again.)
 //! 4. **Look up**: read the version, both words, and the version again. A match is a hit, whatever
 //!    the versions are. Without a match, the item is absent if the version is unchanged; if it
-//!    changed, retry. (A batch does this for each item of a block, and then compares all their words
-//!    at once: see `block.rs`.)
+//!    changed, retry. (A batch does this for each item of a block, and then compares all their
+//!    words at once: see `block.rs`.)
 //! 5. **Clear the table**: acquire all stripes in order, bump all versions, swap every word with 0,
 //!    release the locks.
 //!

@@ -22,10 +22,10 @@ struct Loop {
     count: [RangeInclusive<usize>; 2],
 }
 
-/// The loops of `src/table/block.rs`, each for a table of a fixed size and for one that grows. Of the
-/// products of 32 bits, four mix a hash, and three locate its item. (AVX-512 also has a product of
-/// 64 bits, which takes three times as long: with more of these, there would be fewer of 32; AVX2
-/// makes three of 32 bits of one.)
+/// The loops of `src/table/block.rs`, each for a table of a fixed size and for one that grows. Of
+/// the products of 32 bits, four mix a hash, and three locate its item. (AVX-512 also has a product
+/// of 64 bits, which takes three times as long: with more of these, there would be fewer of 32;
+/// AVX2 makes three of 32 bits of one.)
 const LOOPS: [Loop; 4] = [
     Loop {
         symbol: "5block4avx26locate",

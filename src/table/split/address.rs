@@ -377,8 +377,9 @@ impl Growth {
         Side { start: self.reflect(start, t), code }
     }
 
-    /// Calls `visit` with the lane of each slot of a full word, and the place of its other side in a
-    /// table of this size: of those slots that know that place, and of which it is another bucket.
+    /// Calls `visit` with the lane of each slot of a full word, and the place of its other side in
+    /// a table of this size: of those slots that know that place, and of which it is another
+    /// bucket.
     #[inline]
     pub(super) fn for_each_other(
         &self,
@@ -499,8 +500,8 @@ impl Formulas {
         t.wrapping_sub(start).wrapping_add(wrap)
     }
 
-    /// The bucket of a side in a table of this size, and whether it has been split in this round. Of
-    /// the extension, only the lowest bits matter.
+    /// The bucket of a side in a table of this size, and whether it has been split in this round.
+    /// Of the extension, only the lowest bits matter.
     #[expect(clippy::inline_always, reason = "as above")]
     #[inline(always)]
     fn place_of(&self, start: u32, extension: u32, Size { level, split }: Size) -> (u32, bool) {
