@@ -178,9 +178,9 @@ macro_rules! compile {
     };
 }
 #[cfg(guira_vectors)]
-compile!(avx2, "avx2");
+compile!(avx2, "avx2,bmi1,bmi2");
 #[cfg(guira_vectors)]
-compile!(avx512, "avx512f,avx512dq,avx512vl,avx512bw");
+compile!(avx512, "avx512f,avx512dq,avx512vl,avx512bw,bmi1,bmi2");
 
 /// The first items of a block.
 struct Block<C> {

@@ -8,9 +8,9 @@
 pub enum Kernel {
     /// The instructions that every processor of the target has.
     Scalar,
-    /// AVX2.
+    /// AVX2, BMI1 and BMI2.
     Avx2,
-    /// AVX-512 (F, BW, DQ and VL).
+    /// AVX-512 (F, BW, DQ and VL), BMI1 and BMI2.
     Avx512,
 }
 
@@ -87,9 +87,9 @@ macro_rules! has {
 }
 
 fn has_avx2() -> bool {
-    has!("avx2")
+    has!("avx2", "bmi1", "bmi2")
 }
 
 fn has_avx512() -> bool {
-    has!("avx512f", "avx512dq", "avx512vl", "avx512bw")
+    has!("avx512f", "avx512dq", "avx512vl", "avx512bw", "bmi1", "bmi2")
 }

@@ -380,7 +380,8 @@ impl Growth {
     /// Calls `visit` with the lane of each slot of a full word, and the place of its other side in
     /// a table of this size: of those slots that know that place, and of which it is another
     /// bucket.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
+    #[inline(always)]
     pub(super) fn for_each_other(
         &self,
         Root { bucket, word, start, low }: Root,

@@ -3,8 +3,10 @@
 mod relocate;
 mod search;
 
+#[cfg(guira_vectors)]
+use super::Kernel;
 use super::{
-    GrowingTable, GrowingWords, Item, Place, Seen, Side, Size, Space, StripeGuard, Words,
+    GrowingTable, GrowingWords, Growth, Item, Place, Seen, Side, Size, Space, StripeGuard, Words,
     address::{Root, mask},
 };
 use crate::{InsertError, table::stats::RelocationCount};

@@ -5,8 +5,11 @@ use core::iter::successors;
 
 use arrayvec::ArrayVec;
 
+#[cfg(guira_vectors)]
+use super::Kernel;
 use super::{
-    GrowingTable, GrowingWords, Item, Place, RelocationCount, Root, Seen, Side, Size, Space, mask,
+    GrowingTable, GrowingWords, Growth, Item, Place, RelocationCount, Root, Seen, Side, Size,
+    Space, mask,
 };
 use crate::{
     bucket::{Leveled, leveled::level},
@@ -214,18 +217,15 @@ impl GrowingTable {
             let (Seen { bucket, word }, Side { start, code }) = (roots[index], item.sides[index]);
             Root { bucket, word, start, low: code.extension & mask(level(word)) }
         };
-        let mut neighbours =
-            Neighbours { buckets: [0; 2 * Neighbours::STRIDE], split: 0, unsplit: 0 };
-        for index in [0, 1] {
-            self.growth.for_each_other(root(index), size, |lane, place| {
-                let index = index * Neighbours::STRIDE + lane as usize;
-                neighbours.buckets[index] = place.bucket;
-                let is_split = place.level - size.level;
-                neighbours.split |= is_split << index;
-                neighbours.unsplit |= (1 - is_split) << index;
-            });
+        let roots = [root(0), root(1)];
+        match self.kernel {
+            // SAFETY: the processor has the instructions of the kernel of a table.
+            #[cfg(guira_vectors)]
+            Kernel::Avx2 | Kernel::Avx512 => unsafe {
+                by_bmi::neighbours(&self.growth, roots, size)
+            },
+            _ => neighbours(&self.growth, roots, size),
         }
-        neighbours
     }
 
     /// Prefetches what [`search`](Self::search) will read first, if both locations of an item are
@@ -347,6 +347,34 @@ impl GrowingTable {
             from = node.from;
         }
         Outcome::Stored
+    }
+}
+
+/// See [`GrowingTable::neighbours`].
+#[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
+#[inline(always)]
+fn neighbours(growth: &Growth, roots: [Root; 2], size: Size) -> Neighbours {
+    let (mut buckets, mut split, mut unsplit) = ([0; 2 * Neighbours::STRIDE], 0, 0);
+    for (index, root) in roots.into_iter().enumerate() {
+        growth.for_each_other(root, size, |lane, place| {
+            let index = index * Neighbours::STRIDE + lane as usize % Neighbours::STRIDE;
+            buckets[index] = place.bucket;
+            let is_split = place.level - size.level;
+            split |= is_split << index;
+            unsplit |= (1 - is_split) << index;
+        });
+    }
+    Neighbours { buckets, split, unsplit }
+}
+
+/// With shifts by any number in one instruction.
+#[cfg(guira_vectors)]
+mod by_bmi {
+    use super::{Growth, Neighbours, Root, Size};
+
+    #[target_feature(enable = "bmi1,bmi2")]
+    pub(super) fn neighbours(growth: &Growth, roots: [Root; 2], size: Size) -> Neighbours {
+        super::neighbours(growth, roots, size)
     }
 }
 
