@@ -286,7 +286,7 @@ impl Layout {
     /// If this is a layout of filters that grow.
     #[must_use]
     #[doc(hidden)]
-    pub const fn slots(self) -> Slots {
+    pub fn slots(self) -> Slots {
         assert!(self.leveled().is_none(), "not a layout of a fixed size");
         let (slots, bits) = self.slots_and_bits();
         if self.is_semi_sorted() {

@@ -75,8 +75,10 @@ pub(crate) fn encode(nibbles: u32) -> u64 {
 }
 
 /// The sequence of every code. Entries of unused codes are zero.
-pub(crate) static SEQUENCES: [u32; 1 << code_bits(MAX_NIBBLES)] = {
-    let mut all = [0; 1 << code_bits(MAX_NIBBLES)];
+type Sequences = [u32; 1 << code_bits(MAX_NIBBLES)];
+
+/// Writes all sequences but the first one, which is zero.
+const fn fill(all: &mut Sequences) {
     let mut sequence: u32 = 0;
     let mut code = 1;
     while code < sequences(MAX_NIBBLES) {
@@ -90,5 +92,68 @@ pub(crate) static SEQUENCES: [u32; 1 << code_bits(MAX_NIBBLES)] = {
         all[code as usize] = sequence;
         code += 1;
     }
-    all
-};
+}
+
+/// The sequences of all codes: a table that is no part of the program, and takes no memory, until
+/// [`Decoder::filled`] fills it.
+#[cfg(all(feature = "std", not(any(loom, shuttle))))]
+mod table {
+    use core::cell::UnsafeCell;
+    use std::sync::Once;
+
+    use super::{Decoder, MAX_NIBBLES, Sequences, code_bits, fill};
+
+    struct Table(UnsafeCell<Sequences>);
+    // SAFETY: it is written once, by the caller that `FILL` lets through, and read only by those who
+    // have passed `FILL`.
+    unsafe impl Sync for Table {}
+
+    static TABLE: Table = Table(UnsafeCell::new([0; 1 << code_bits(MAX_NIBBLES)]));
+    static FILL: Once = Once::new();
+
+    impl Decoder {
+        /// The decoder.
+        pub(in crate::bucket) fn filled() -> Self {
+            // SAFETY: as above. Nobody else refers to the table until this call ends.
+            FILL.call_once(|| fill(unsafe { &mut *TABLE.0.get() }));
+            Self(())
+        }
+
+        /// The sequence of a code.
+        #[expect(clippy::unused_self, reason = "it proves that the table is filled")]
+        #[inline]
+        pub(in crate::bucket) fn decode(self, code: u64) -> u32 {
+            // SAFETY: whoever has a decoder has passed `FILL`. From there on, nobody writes.
+            let table = unsafe { &*TABLE.0.get() };
+            table[usize::from(code as u16)]
+        }
+    }
+}
+
+/// The same, as a part of the program.
+#[cfg(not(all(feature = "std", not(any(loom, shuttle)))))]
+mod table {
+    use super::{Decoder, MAX_NIBBLES, Sequences, code_bits, fill};
+
+    static TABLE: Sequences = {
+        let mut all = [0; 1 << code_bits(MAX_NIBBLES)];
+        fill(&mut all);
+        all
+    };
+
+    impl Decoder {
+        pub(in crate::bucket) const fn filled() -> Self {
+            Self(())
+        }
+
+        #[expect(clippy::unused_self, reason = "as with `std`")]
+        #[inline]
+        pub(in crate::bucket) fn decode(self, code: u64) -> u32 {
+            TABLE[usize::from(code as u16)]
+        }
+    }
+}
+
+/// From codes to sequences.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Decoder(());

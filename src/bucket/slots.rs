@@ -16,7 +16,7 @@ use super::{
     Census,
     both::Twice,
     census::census,
-    nibbles,
+    nibbles::{self, Decoder},
     swar::{self, Lanes},
 };
 
@@ -57,8 +57,9 @@ pub struct Slots {
     /// (One number for all forms would become a jump through a table.)
     is_4x16: bool,
     is_8x8: bool,
-    /// The bits of a code.
+    /// The bits of a code, and what decodes it.
     pub(super) code: u64,
+    pub(super) decoder: Option<Decoder>,
     /// 2^16 divided by the bits of a lane, rounded up.
     pub(super) reciprocal: u32,
     /// For each byte of two words, the lowest bit of the lane that has the byte's lowest bit.
@@ -95,11 +96,26 @@ impl Slots {
     ///
     /// # Panics
     /// If there are not 2 to 6 slots of 5 to 32 bits, or if they do not fit into a word.
+    #[cfg(all(feature = "std", not(any(loom, shuttle))))]
+    #[must_use]
+    pub fn semi_sorted(slots: u32, key_bits: u32) -> Self {
+        Self::decoded_by(Decoder::filled(), slots, key_bits)
+    }
+
+    /// As with `std`.
+    #[cfg(not(all(feature = "std", not(any(loom, shuttle)))))]
     #[must_use]
     pub const fn semi_sorted(slots: u32, key_bits: u32) -> Self {
+        Self::decoded_by(Decoder::filled(), slots, key_bits)
+    }
+
+    const fn decoded_by(decoder: Decoder, slots: u32, key_bits: u32) -> Self {
         assert!(slots <= nibbles::MAX_NIBBLES && key_bits > nibbles::BITS);
         let start = nibbles::code_bits(slots);
-        Self::new(slots, key_bits - nibbles::BITS, 0, start, key_bits)
+        Self {
+            decoder: Some(decoder),
+            ..Self::new(slots, key_bits - nibbles::BITS, 0, start, key_bits)
+        }
     }
 
     const fn new(slots: u32, bits: u32, value_bits: u32, start: u32, key_bits: u32) -> Self {
@@ -122,6 +138,7 @@ impl Slots {
             is_4x16: start == 0 && bits == 16 && value_bits == 0,
             is_8x8: start == 0 && bits == 8 && value_bits == 0,
             code: (1 << start) - 1,
+            decoder: None,
             reciprocal: (1_u32 << 16).div_ceil(bits),
             shifts: swar::shifts(bits),
         }
