@@ -40,7 +40,10 @@
 //!
 //! 1. **Add**, **look up**: as in a table of a fixed size, with locations in place of words. Every
 //!    attempt of a compare-and-swap locates and encodes again: a slot has a meaning only together
-//!    with the word that it was made for, and the level in the word makes the two one.
+//!    with the word that it was made for, and the level in the word makes the two one. (The first
+//!    round of a lookup, and a block of a batch, follow no split: they read the words to which the
+//!    hint leads, and compare them as if their levels were those that follow from the hint. A word
+//!    of another level leaves the answer open. Then a round of `steps/lookup.rs` follows.)
 //! 2. **Remove**: under the stripe's lock, load both locations, and take *the slot that matches and
 //!    knows most bits*: bump the version, and clear it.
 //! 3. **Move** a slot to its other side, if it knows enough to tell the bucket there: acquire the
