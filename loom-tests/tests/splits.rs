@@ -5,7 +5,8 @@ use guira::raw::{GrowingTable, Item};
 use guira_loom_tests::{
     EVERY_WAY, Mark, Seen, check, check_shallow, look_up_beside, spawn, spawn_reader,
     splits::{
-        S, assert_size, differing, forgetful, leaving, place, put, relocate, reversed, split, table,
+        S, assert_size, differing, forgetful, leaving, place, put, relocate, reversed, split,
+        split_unseen, table,
     },
 };
 use loom::sync::Arc;
@@ -70,6 +71,19 @@ fn beside_splits_of_two_rounds() {
     beside("split_lookup_rounds", 1_200, 0, |table, _| {
         (0..3).for_each(|_| split(table));
         assert_size(table, 1, 1);
+    });
+}
+
+/// Catches a lookup that misses an item which moves, in a round after the first one.
+#[test]
+fn open_beside_a_move() {
+    check("split_lookup_open_move", 15_000, EVERY_WAY, move |seen| {
+        let (table, item) = with_item(8, 1);
+        split_unseen(&table);
+        look_up_beside(&table, seen, item, move |table| {
+            assert!(relocate(table, item.sides[1]));
+        });
+        assert_eq!(table.count::<S>(item), 1, "lost or doubled");
     });
 }
 

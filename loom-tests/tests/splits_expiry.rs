@@ -5,7 +5,7 @@
 use guira::raw::{Item, Place};
 use guira_loom_tests::{
     EVERY_WAY, check, read_beside,
-    splits::{S, item, leaving, reversed, split, staying},
+    splits::{S, item, leaving, reversed, split, split_unseen, staying},
     splits_expiry::{Aging, START, WINDOW, aging, assert_ends, copies, hashed, put, relocate},
 };
 
@@ -58,6 +58,18 @@ fn lookup_beside_a_split() {
 #[test]
 fn lookup_beside_a_move() {
     beside("split_age_lookup_move", 201, in_the_first_bucket, |table, item| {
+        assert!(relocate(table, item.sides[0], START));
+    });
+}
+
+/// Catches a lookup that misses an item which moves, in a round after the first one.
+#[test]
+fn open_lookup_beside_a_move() {
+    let set_up = |table: &Aging, item| {
+        in_the_first_bucket(table, item);
+        split_unseen(table);
+    };
+    beside("split_age_open_move", 6_000, set_up, |table, item| {
         assert!(relocate(table, item.sides[0], START));
     });
 }

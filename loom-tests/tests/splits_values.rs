@@ -5,7 +5,9 @@
 use guira::{InsertError, raw::Item};
 use guira_loom_tests::{
     EVERY_WAY, check, publishes, read_beside, spawn,
-    splits::{Map, S, leaving, map, only, put, relocate, relocate_at, reversed, split},
+    splits::{
+        Map, S, leaving, map, only, put, relocate, relocate_at, reversed, split, split_unseen,
+    },
 };
 use loom::sync::Arc;
 
@@ -96,6 +98,16 @@ fn get_beside_a_split_and_a_move() {
 fn get_beside_a_move() {
     let write = |map: &Map| move_to_first(map, A);
     beside("split_values_get_back", 200, |map| store(map, A, 1), write, &[A], gets);
+}
+
+/// Catches a `get` that misses an item which moves, in a round after the first one.
+#[test]
+fn open_get_beside_a_move() {
+    let set_up = |map: &Map| {
+        store(map, A, 1);
+        split_unseen(map);
+    };
+    beside("split_values_open_move", 9_000, set_up, |map| move_to_first(map, A), &[A], gets);
 }
 
 /// Catches a `get` that finds no value while one is replaced, or that returns neither.
