@@ -4,7 +4,7 @@
 
 use guira::raw::{Item, Place};
 use guira_loom_tests::{
-    EVERY_WAY, check, read_beside,
+    EVERY_WAY, check, check_shallow, read_beside, spawn,
     splits::{S, item, leaving, reversed, split, split_unseen, staying},
     splits_expiry::{Aging, START, WINDOW, aging, assert_ends, copies, hashed, put, relocate},
 };
@@ -71,6 +71,27 @@ fn open_lookup_beside_a_move() {
     };
     beside("split_age_open_move", 6_000, set_up, |table, item| {
         assert!(relocate(table, item.sides[0], START));
+    });
+}
+
+/// Catches a lookup that takes a miss for certain although the generation has changed, in a round
+/// after the first one.
+#[test]
+fn open_lookup_beside_a_second_insert_and_a_sweep() {
+    let why = "the reader stops between its two words, and the writer runs to its end";
+    let outcomes = &["before", "beside or after"];
+    check_shallow("split_age_open_sweep", 80_000, outcomes, why, move |seen| {
+        let table = aging(4);
+        let item = leaving(&table, 1, 0);
+        old_in_the_first_bucket(&table, item);
+        split_unseen(&table);
+        let writer = spawn(&table, move |table| {
+            insert_again(table, item);
+            table.sweep::<S>(2);
+        });
+        assert!(table.is_visible(reversed(item)), "an item is missed");
+        seen.note_if(table.clock().now() > START, "beside or after", "before");
+        writer.join().unwrap();
     });
 }
 
