@@ -178,10 +178,10 @@ mod in_vectors {
         #[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
         #[inline(always)]
         pub(super) fn leveled_marks(self, leveled: &Leveled, expected: Expected) -> (u32, bool) {
-            let [lows, highs, minus_ones, compared] = leveled.twice.each_ref().map(Twice::load);
+            let [lows, highs, ones, compared] = leveled.twice.each_ref().map(Twice::load);
             let slots = self.0 & u64x2::splat(SLOTS_MASK);
             let differences = (slots ^ expected.patterns) & compared | highs;
-            let until = differences ^ (differences + minus_ones);
+            let until = differences ^ (differences - ones);
             let nonzeros = |x: u64x2| ((x & lows) + lows) | x;
             let marks: u8x16 = cast(nonzeros(slots) & !nonzeros(slots & !until) & highs);
             let levels: u8x16 = cast((self.0 ^ expected.levels) & u64x2::splat(!SLOTS_MASK));

@@ -138,10 +138,10 @@ pub struct Leveled {
     pub(super) value_mask: u16,
     /// For each byte of two words, the lowest bit of the lane that has the byte's lowest bit.
     pub(super) shifts: [u8; 16],
-    /// As registers of SSE2 take them: `lows`, `highs` and `ones` of the lanes, the last negated,
-    /// and all bits but those of values.
+    /// As registers of SSE2 take them: `lows`, `highs` and `ones` of the lanes, and all bits but
+    /// those of values.
     #[cfg(guira_vectors)]
-    pub(super) twice: [Twice; 4],
+    pub(crate) twice: [Twice; 4],
 }
 
 impl Leveled {
@@ -177,7 +177,7 @@ impl Leveled {
             twice: [
                 Twice::new(lanes.lows),
                 Twice::new(lanes.highs),
-                Twice::new(lanes.ones.wrapping_neg()),
+                Twice::new(lanes.ones),
                 Twice::new(!values),
             ],
         }

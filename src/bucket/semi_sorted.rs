@@ -25,7 +25,7 @@ use core::hint::select_unpredictable;
 use super::{
     Census, Slots,
     census::census,
-    nibbles::{self, BITS},
+    nibbles::{self, BITS, Decoder},
 };
 
 /// The lowest bit of each byte, and the highest.
@@ -49,9 +49,10 @@ impl Slots {
     #[inline]
     fn nibbles(&self, word: u64) -> u32 {
         debug_assert!(self.is_semi_sorted());
-        // SAFETY: the slots are those of semi-sorted words, which were made with a decoder. (A check
-        // is a load. After a locked instruction, removals would wait for it.)
-        let decoder = unsafe { self.decoder.unwrap_unchecked() };
+        // SAFETY: these are semi-sorted words, and whoever makes them has a decoder. (A decoder beside
+        // the constants would be checked by a load. After a locked instruction, removals would wait
+        // for it.)
+        let decoder = unsafe { Decoder::assumed() };
         decoder.decode(word & self.code)
     }
 

@@ -57,9 +57,8 @@ pub struct Slots {
     /// (One number for all forms would become a jump through a table.)
     is_4x16: bool,
     is_8x8: bool,
-    /// The bits of a code, and what decodes it.
+    /// The bits of a code.
     pub(super) code: u64,
-    pub(super) decoder: Option<Decoder>,
     /// 2^16 divided by the bits of a lane, rounded up.
     pub(super) reciprocal: u32,
     /// For each byte of two words, the lowest bit of the lane that has the byte's lowest bit.
@@ -109,13 +108,11 @@ impl Slots {
         Self::decoded_by(Decoder::filled(), slots, key_bits)
     }
 
-    const fn decoded_by(decoder: Decoder, slots: u32, key_bits: u32) -> Self {
+    /// Semi-sorted words. Nobody else makes them, so whoever has some can decode them.
+    const fn decoded_by(_decoder: Decoder, slots: u32, key_bits: u32) -> Self {
         assert!(slots <= nibbles::MAX_NIBBLES && key_bits > nibbles::BITS);
         let start = nibbles::code_bits(slots);
-        Self {
-            decoder: Some(decoder),
-            ..Self::new(slots, key_bits - nibbles::BITS, 0, start, key_bits)
-        }
+        Self::new(slots, key_bits - nibbles::BITS, 0, start, key_bits)
     }
 
     const fn new(slots: u32, bits: u32, value_bits: u32, start: u32, key_bits: u32) -> Self {
@@ -138,7 +135,6 @@ impl Slots {
             is_4x16: start == 0 && bits == 16 && value_bits == 0,
             is_8x8: start == 0 && bits == 8 && value_bits == 0,
             code: (1 << start) - 1,
-            decoder: None,
             reciprocal: (1_u32 << 16).div_ceil(bits),
             shifts: swar::shifts(bits),
         }

@@ -144,8 +144,7 @@ struct Registers {
     below_tail: Twice,
     core_bits: Twice,
     lane: Twice,
-    /// The lowest bit of each lane, in two halves, and the bits of a half.
-    ones: [Twice; 2],
+    /// The bits of half a word.
     half: Twice,
 }
 
@@ -281,7 +280,7 @@ impl Growth {
         let (t, s) = self.entry(mixed >> (u64::BITS - self.leveled.core));
         let get = |twice: &Twice| -> __m128i { twice.load().into() };
         let Registers { first, core_from, below_core, low_from, low_to, .. } = &self.registers;
-        let Registers { value_bits, below_tail, core_bits, lane, ones, half, .. } = &self.registers;
+        let Registers { value_bits, below_tail, core_bits, lane, half, .. } = &self.registers;
         // SAFETY: the target has SSE2.
         unsafe {
             let number = |x: u32| _mm_cvtsi32_si128(x as i32);
@@ -319,7 +318,8 @@ impl Growth {
             let tails = _mm_sll_epi64(_mm_xor_si128(tails, differences), get(below_tail));
             let cores = _mm_sll_epi64(_mm_unpacklo_epi64(core, core), get(value_bits));
             let pattern = _mm_and_si128(_mm_or_si128(tails, cores), get(lane));
-            let [lower, upper] = ones.each_ref().map(get);
+            let lower = get(&self.leveled.twice[2]);
+            let upper = _mm_srli_epi64::<32>(lower);
             let patterns = _mm_add_epi64(
                 _mm_mul_epu32(pattern, lower),
                 _mm_sll_epi64(_mm_mul_epu32(pattern, upper), get(half)),
@@ -573,7 +573,6 @@ impl Registers {
     fn new(first: u64, leveled: &Leveled) -> Self {
         let Leveled { core, low_bits, value_bits, first: lane, .. } = *leveled;
         let number = |x: u32| Twice::new(x.into());
-        let ones = leveled.lanes.ones();
         Self {
             first: Twice::new(first),
             core_from: number(u64::BITS - core),
@@ -584,7 +583,6 @@ impl Registers {
             below_tail: number(core + value_bits),
             core_bits: number(core),
             lane: Twice::new(lane),
-            ones: [Twice::new(lower(ones)), Twice::new(ones >> 32)],
             half: number(32),
         }
     }
