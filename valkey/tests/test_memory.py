@@ -84,7 +84,7 @@ def test_large_filters_are_freed(client, lazy):
     wait_until(lambda: metrics(client)[0] == filters and used(client) - before < 1 << 20)
 
 
-@pytest.mark.parametrize("expansion, million, small", [(0, 1.6, 4400), (1, 2.7, 7800)])
+@pytest.mark.parametrize("expansion, million, small", [(0, 1.6, 4600), (1, 2.7, 7800)])
 def test_bytes_per_reserved_item(client, expansion, million, small):
     client.execute_command("CF.RESERVE", "million", 1_000_000, "EXPANSION", expansion)
     assert client.memory_usage("million") <= million * 1_000_000
