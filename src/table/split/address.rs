@@ -133,16 +133,14 @@ pub struct Formulas {
 #[derive(Clone, Copy, Debug)]
 struct Registers {
     first: Twice,
-    /// By how many bits the core is shifted from the highest bits, and the mask of what follows.
-    core_from: Twice,
+    /// The bits below a core.
     below_core: Twice,
     /// By how many bits the low part of an extension is shifted down and up.
     low_from: Twice,
     low_to: Twice,
-    /// The numbers of bits of a value, of a core and a value, and of a core.
+    /// The numbers of bits of a value, and of a core and a value.
     value_bits: Twice,
     below_tail: Twice,
-    core_bits: Twice,
     lane: Twice,
     /// The bits of half a word.
     half: Twice,
@@ -272,29 +270,30 @@ impl Growth {
     pub(super) fn seek(&self, mixed: u64, size: Size) -> Sought {
         use core::arch::x86_64::{
             __m128i, _mm_add_epi64, _mm_and_si128, _mm_cvtsi32_si128, _mm_cvtsi64_si128,
-            _mm_cvtsi128_si32, _mm_cvtsi128_si64, _mm_mul_epu32, _mm_or_si128, _mm_set1_epi64x,
-            _mm_shuffle_epi32, _mm_sll_epi64, _mm_slli_epi64, _mm_srai_epi32, _mm_srl_epi32,
-            _mm_srl_epi64, _mm_srli_epi64, _mm_sub_epi64, _mm_unpackhi_epi64, _mm_unpacklo_epi64,
-            _mm_xor_si128,
+            _mm_cvtsi128_si64, _mm_mul_epu32, _mm_or_si128, _mm_set1_epi64x, _mm_shuffle_epi32,
+            _mm_sll_epi64, _mm_slli_epi64, _mm_srai_epi32, _mm_srl_epi32, _mm_srl_epi64,
+            _mm_srli_epi64, _mm_sub_epi64, _mm_unpackhi_epi64, _mm_unpacklo_epi64, _mm_xor_si128,
         };
-        let (t, s) = self.entry(mixed >> (u64::BITS - self.leveled.core));
+        // Both starts by scalar instructions: vectors have enough to do.
+        let mixed = spread(mixed);
+        let core = mixed >> (u64::BITS - self.leveled.core);
+        let (t, s) = self.entry(core);
+        let product = lower(mixed) * lower(self.first);
+        let start = (product >> 32) as u32;
+        let other = self.reflect(start, t);
+        let stripe = self.stripe_of(core as u32, [start, other]);
         let get = |twice: &Twice| -> __m128i { twice.load().into() };
-        let Registers { first, core_from, below_core, low_from, low_to, .. } = &self.registers;
-        let Registers { value_bits, below_tail, core_bits, lane, half, .. } = &self.registers;
+        let Registers { first, below_core, low_from, low_to, .. } = &self.registers;
+        let Registers { value_bits, below_tail, lane, half, .. } = &self.registers;
         // SAFETY: the target has SSE2.
         unsafe {
             let number = |x: u32| _mm_cvtsi32_si128(x as i32);
             // All ones where a difference is negative.
             let negative = |x| _mm_shuffle_epi32::<0b1111_0101>(_mm_srai_epi32::<31>(x));
             let first = get(first);
-            let mixed = _mm_cvtsi64_si128(spread(mixed) as i64);
-            let upper = _mm_srli_epi64::<32>(mixed);
-            let core = _mm_srl_epi64(mixed, get(core_from));
-            let [t, s] = [t, s].map(number);
-            let product = _mm_mul_epu32(mixed, first);
-            let start = _mm_srli_epi64::<32>(product);
-            let difference = _mm_sub_epi64(t, start);
-            let other = _mm_add_epi64(difference, _mm_and_si128(negative(difference), first));
+            let upper = number((mixed >> 32) as u32);
+            let product = _mm_cvtsi64_si128(product as i64);
+            let [core, s, start, other] = [core as u32, s, start, other].map(number);
             // The lower half of the product has the lower bits of the extension. What comes above
             // them, no pattern has.
             let low = _mm_sll_epi64(_mm_srl_epi32(product, get(low_from)), get(low_to));
@@ -326,16 +325,12 @@ impl Growth {
             );
             let levels = _mm_sub_epi64(_mm_unpacklo_epi64(level, level), is_split);
             let levels = _mm_slli_epi64::<{ LEVEL_SHIFT as i32 }>(levels);
-            // The smaller start.
-            let difference = _mm_sub_epi64(other, start);
-            let least = _mm_add_epi64(start, _mm_and_si128(negative(difference), difference));
-            let stripe = _mm_or_si128(_mm_sll_epi64(least, get(core_bits)), core);
             let second = _mm_unpackhi_epi64(buckets, buckets);
             Sought {
                 first: _mm_cvtsi128_si64(buckets) as u64,
                 second: _mm_cvtsi128_si64(second) as u64,
                 expected: Expected { patterns: patterns.into(), levels: levels.into() },
-                stripe: _mm_cvtsi128_si32(stripe) as u32,
+                stripe,
             }
         }
     }
@@ -575,13 +570,11 @@ impl Registers {
         let number = |x: u32| Twice::new(x.into());
         Self {
             first: Twice::new(first),
-            core_from: number(u64::BITS - core),
             below_core: Twice::new(mask(32 - core)),
             low_from: number(32 - low_bits),
             low_to: number(32 - core),
             value_bits: number(value_bits),
             below_tail: number(core + value_bits),
-            core_bits: number(core),
             lane: Twice::new(lane),
             half: number(32),
         }
