@@ -37,8 +37,8 @@ const STRIPES: usize = 64;
 const GROUPS: u64 = 2 * MANY / 8;
 /// Number of inserts of a thread after which it checks whether the table must grow.
 const STEP: usize = 32;
-/// Most steps of a lookup that nobody disturbs: the size, the version, both words, the version. If it
-/// goes by an old size, the same again, and both words once more, and both children.
+/// Most steps of a lookup that nobody disturbs: the size, the version, both words, the version. If
+/// it goes by an old size, the same again, and both words once more, and both children.
 const LOOKUP: usize = 14;
 /// Most steps of an insert where there is room: the size, both words, and as many again, the change
 /// of one; and the check whether the table must grow.

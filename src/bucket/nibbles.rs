@@ -104,8 +104,8 @@ mod table {
     use super::{Decoder, MAX_NIBBLES, Sequences, code_bits, fill};
 
     struct Table(UnsafeCell<Sequences>);
-    // SAFETY: it is written once, by the caller that `FILL` lets through, and read only by those who
-    // have passed `FILL`.
+    // SAFETY: it is written once, by the caller that `FILL` lets through, and read only by those
+    // who have passed `FILL`.
     unsafe impl Sync for Table {}
 
     static TABLE: Table = Table(UnsafeCell::new([0; 1 << code_bits(MAX_NIBBLES)]));

@@ -49,9 +49,9 @@ impl Slots {
     #[inline]
     fn nibbles(&self, word: u64) -> u32 {
         debug_assert!(self.is_semi_sorted());
-        // SAFETY: these are semi-sorted words, and whoever makes them has a decoder. (A decoder beside
-        // the constants would be checked by a load. After a locked instruction, removals would wait
-        // for it.)
+        // SAFETY: these are semi-sorted words, and whoever makes them has a decoder. (A decoder
+        // beside the constants would be checked by a load. After a locked instruction, removals
+        // would wait for it.)
         let decoder = unsafe { Decoder::assumed() };
         decoder.decode(word & self.code)
     }

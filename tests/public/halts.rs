@@ -38,8 +38,8 @@ const HALTS: usize = 30;
 /// More steps than a call takes that waits for nobody.
 const MANY: usize = 10_000;
 /// Most steps of a lookup that nobody disturbs: the generation, the size, the version, both words,
-/// the version, the generation. If it goes by an old size, the same again, and both words once more,
-/// and both children.
+/// the version, the generation. If it goes by an old size, the same again, and both words once
+/// more, and both children.
 const LOOKUP: usize = 18;
 
 /// Calls that add items or copies, and calls that take or change them.

@@ -128,7 +128,14 @@ impl Engine for SplittingEngine {
         values: BatchValues<'_>,
         outcomes: &mut Outcomes<'_>,
     ) {
-        self.insert_items(hashes, values, outcomes);
+        let (ended, mut done) = outcomes.taking();
+        let prefetched = |mixed| self.table.fetched::<GrowingWords>(mixed);
+        let search = |item: &Item| self.table.prefetch_search(item);
+        for_each_in_stages(hashes, Item::NONE, prefetched, search, |position, item| {
+            if !ended.get() {
+                done(position, self.insert_item(item.with_value(values.of(position))));
+            }
+        });
     }
 
     fn insert_unique(&self, mixed: u64, value: u16) -> Result<Option<u16>, InsertError> {
@@ -307,23 +314,6 @@ impl SplittingEngine {
             None => self.table.insert::<GrowingWords>(item),
             Some(limit) => self.table.insert_up_to::<GrowingWords>(limit.get(), item),
         }
-    }
-
-    /// Inserts many items.
-    fn insert_items(
-        &self,
-        hashes: &mut Hashes<'_>,
-        values: BatchValues<'_>,
-        outcomes: &mut Outcomes<'_>,
-    ) {
-        let (ended, mut done) = outcomes.taking();
-        let prefetched = |mixed| self.table.fetched::<GrowingWords>(mixed);
-        let search = |item: &Item| self.table.prefetch_search(item);
-        for_each_in_stages(hashes, Item::NONE, prefetched, search, |position, item| {
-            if !ended.get() {
-                done(position, self.insert_item(item.with_value(values.of(position))));
-            }
-        });
     }
 }
 

@@ -554,8 +554,8 @@ impl Formulas {
         self.locate(upper, self.start(mixed as u32), reflection, size)
     }
 
-    /// A number that both sides of an item have in common. (The XOR of both starts would be cheaper,
-    /// and spreads badly: for one core, each of its bits tells much of the next one.)
+    /// A number that both sides of an item have in common. (The XOR of both starts would be
+    /// cheaper, and spreads badly: for one core, each of its bits tells much of the next one.)
     #[expect(clippy::inline_always, reason = "as above")]
     #[inline(always)]
     fn stripe_of(&self, core: u32, [one, other]: [u32; 2]) -> u32 {

@@ -105,11 +105,11 @@ impl GrowingTable {
         }
     }
 
-    /// The number of copies to which no more are added if their locations are full: as many as a bucket
-    /// has slots. Many copies of few items would fill buckets that splits cannot relieve.
+    /// The number of copies to which no more are added if their locations are full: as many as a
+    /// bucket has slots. Many copies of few items would fill buckets that splits cannot relieve.
     ///
-    /// Of the four slots of two buckets it is three: with short fingerprints, two items out of a few
-    /// million that are no copies match two of four slots.
+    /// Of the four slots of two buckets it is three: with short fingerprints, two items out of a
+    /// few million that are no copies match two of four slots.
     fn too_many(&self, is_one_bucket: bool) -> usize {
         let slots = self.leveled().slots;
         (if is_one_bucket { slots } else { slots.max(3) }) as usize
