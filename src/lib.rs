@@ -192,9 +192,9 @@ pub mod raw {
     pub use crate::{
         bucket::{Census, Code, Fingerprint, Leveled, Slots, Sought, leveled::level},
         table::{
-            Addressing, Candidates, ClockState, FixedSpace, FixedTable, FixedWords, Generations,
-            Kernel, MAX_BUCKETS, MergeRefusal, Merged, Mixer, Move, Pair, Payload, ShardedCounter,
-            Space, SweepState, Table, TimeSource, Words, mix,
+            Addressing, Candidates, Clock, ClockState, FixedSpace, FixedTable, FixedWords, Kernel,
+            MAX_BUCKETS, MergeRefusal, Merged, Mixer, Move, Pair, Payload, ShardedCounter, Space,
+            Start, Table, TimeSource, TimeState, Words, mix,
             split::{
                 GrowingSpace, GrowingTable, GrowingWords, Grown, Growth, Item, Limits, Place, Side,
                 Size,

@@ -228,7 +228,7 @@ fn generic_code_and_trait_objects() -> Outcome {
     let set = CuckooFilter::builder().capacity(9).seed(1).build()?;
     let growing = GrowingFilter::builder().seed(1).build()?;
     let (map, growing_map) = (CuckooMap::with_capacity(9), GrowingMap::with_capacity(9));
-    let expiring = ExpiringFilter::with_capacity(9);
+    let expiring = ExpiringFilter::builder().capacity(9).window(13).build().unwrap();
     set.insert("a")?;
     growing.insert("a")?;
     map.insert("a", 1)?;
@@ -269,7 +269,12 @@ static ONCE: OnceLock<ExpiringFilter<RandomState>> = OnceLock::new();
 #[test]
 fn threads_share_filters() {
     ONCE.get_or_init(|| {
-        ExpiringFilter::builder().capacity(9).hasher(RandomState::new()).build().expect("memory")
+        ExpiringFilter::builder()
+            .capacity(9)
+            .window(5)
+            .hasher(RandomState::new())
+            .build()
+            .expect("memory")
     });
     thread::scope(|scope| {
         for thread in 0..4 {

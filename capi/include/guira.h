@@ -8,8 +8,8 @@
 //
 // - guira_filter: a set.
 // - guira_map: keys with values of up to 16 bits.
-// - guira_expiring: a set that forgets its items after a window of generations, which the caller
-//   begins.
+// - guira_expiring: a set that forgets its items after a time to live, or after a window of
+//   generations, which the caller begins.
 // - guira_view: lookups in the bytes of a saved object of any type, such as a mapped file.
 //
 // Objects have a fixed capacity, or grow: `growing` in the parameters. They grow in small steps
@@ -160,7 +160,8 @@ typedef enum guira_status {
     GUIRA_ERR_TOO_MANY_COPIES = 12,
     // The value has more bits than the values of the map.
     GUIRA_ERR_VALUE_TOO_LARGE = 13,
-    // The number of generations is not in 1 to the window.
+    // The life is longer than `ttl_ns`; or the number of generations is not in 1 to the window; or
+    // it is a time where there is no `ttl_ns`, or a number of generations where there is one.
     GUIRA_ERR_LIFE = 14,
     // The file could not be read or written. On Linux and macOS, `errno` tells why.
     GUIRA_ERR_IO = 15,
@@ -179,15 +180,32 @@ typedef enum guira_status {
     GUIRA_ERR_TRUNCATED = 21,
     // The snapshot is damaged, or more bytes follow it in its file.
     GUIRA_ERR_DAMAGED = 22,
-    // The objects differ in layout, size or seed, so they cannot be merged. Or the one that items are
-    // added to has grown much further: merge it into the other one.
+    // The objects differ in layout, size or seed, so they cannot be merged. Or the one that items
+    // are added to has grown much further: merge it into the other one.
     GUIRA_ERR_MISMATCH = 23,
     // The object does not grow, so it cannot shrink.
     GUIRA_ERR_NOT_GROWING = 24,
     // A panic inside the library, which is a defect. A message was printed to standard error. The
     // object remains usable, and may have changed.
     GUIRA_ERR_PANIC = 25,
+    // The saved expiring set had a `clock`: use `guira_expiring_load_with_clock` or
+    // `guira_expiring_read_from_with_clock`. Or it had none, and one was passed.
+    GUIRA_ERR_CLOCK = 26,
 } guira_status;
+
+// Callbacks get the `context` of the call. They must return: a `longjmp` or a C++ exception out of
+// a callback ends the process or worse.
+
+// Receives the next `len` bytes of a snapshot. Returns 0, or another number to end the save with
+// GUIRA_ERR_CALLBACK.
+typedef int (*guira_write_fn)(void *context, const void *bytes, size_t len);
+
+// Writes the next bytes of a snapshot to `buffer`, at most `len`. Returns their number, 0 if none
+// are left, or a negative number to end the load with GUIRA_ERR_CALLBACK.
+typedef int64_t (*guira_read_fn)(void *context, void *buffer, size_t len);
+
+// Returns the reading of a clock, in nanoseconds.
+typedef uint64_t (*guira_clock_fn)(void *context);
 
 // Parameters of an object: `guira_params_init` returns them. A field that is 0 has its default, and
 // must be 0 if it is not for the type. Later releases may add fields.
@@ -195,9 +213,10 @@ typedef struct guira_params {
     // Bytes of this struct: `guira_params_init` sets it.
     size_t size;
     // Distinct items that must fit. At most one object in 10,000 refuses one of so many. For an
-    // expiring set, count the items of `window + 2` generations, since what has expired occupies
-    // its slot until it is swept, and count all copies. A growing object starts with this capacity,
-    // and at least with 1,024 slots; by default with 4,096. Required if the object does not grow.
+    // expiring set, count what has expired, too, which occupies its slot until it is swept: a third
+    // more than come in `ttl_ns`, or the items of `window + 2` generations. Count all copies. A
+    // growing object starts with this capacity, and at least with 1,024 slots; by default with
+    // 4,096. Required if the object does not grow.
     uint64_t capacity;
     // Target false-positive rate, above 0 and below 1: how often an absent item is found, and in a
     // map, how often an absent key has the value of another one. Default: 0.00012 for a set, 0.001
@@ -212,18 +231,23 @@ typedef struct guira_params {
     // The fewer they are, the fewer bits per item the target rate may need. Default: as far as they
     // can grow, to 32,768 times their first size.
     uint64_t max_capacity;
-    // Expiring sets: nanoseconds for which an item is found at least. The set keeps time by a clock
-    // of the system that its writes read, so it needs no thread: the first write that comes this
-    // time and a generation later forgets the item, and so does `guira_expiring_tick`. A generation
-    // lasts for a sixth of this time and 12 ms, if no window is set. The capacity should be a third
-    // more than come in this time. Default: none. Not together with `time_to_live`.
-    uint64_t ttl;
-    // Expiring sets: nanoseconds for which an item is found at least, if `guira_expiring_tick_by`
-    // begins all generations. A generation lasts for this time divided by the window, rounded up.
-    // Default: none, and nothing is ever due.
-    uint64_t time_to_live;
+    // Expiring sets: the time to live, 10 us to 36 years. An item is found for this time after its
+    // insert or refresh began, and not after 1.2 times this time and two lags of the clock after
+    // that returned, whatever is written or not. It is found for longer only while a thread that is
+    // stopped in a call, or a lack of writes that sweep, holds up the next generation. The clock is
+    // a monotonic one of the system: from 360 ms on a coarse one, which lags behind by at most
+    // 72 ms. An expiring set needs either this or a `window`.
+    uint64_t ttl_ns;
+    // Expiring sets with a `ttl_ns`: a clock in its place, and what it gets. Calls that create,
+    // load, write, count, copy, save or sweep call it, and lookups that find a copy, from any
+    // thread and at the same time. It returns nanoseconds from any start on, should be one that
+    // never goes back, and must not use the set. It and its context must remain valid until the set
+    // and all its clones are destroyed. Default: none.
+    guira_clock_fn clock;
+    void *clock_context;
     // Expiring sets: window in generations, 1 to 253. An item is found in the generation of its
-    // insert and in this many further ones. Default: 13, or 6 with a `ttl`.
+    // insert and in this many further ones, which `guira_expiring_advance` begins. Not together
+    // with a `ttl_ns`.
     uint32_t window;
     // Maps: bits of a value, 1 to 16. Default: 8.
     uint32_t value_bits;
@@ -269,14 +293,14 @@ typedef struct guira_info {
     uint64_t slots;
     // Bytes of the object and all that it has allocated.
     uint64_t bytes;
-    // Bytes of the next step of growth: about a 64th of the memory at most (or a page). 0 if the object
-    // cannot grow any further.
+    // Bytes of the next step of growth: about a 64th of the memory at most (or a page). 0 if the
+    // object cannot grow any further.
     uint64_t next_growth_bytes;
     // Upper bound on the false-positive rate, while there are no more items than `capacity`. With
     // fewer items the rate of an object that does not grow is lower, in proportion. After a merge
     // into a growing object, the rates of both objects add.
     double false_positive_rate;
-    // The present generation of an expiring set, otherwise 0.
+    // The current generation of an expiring set, otherwise 0.
     uint64_t generation;
     // The window of an expiring set in generations, otherwise 0.
     uint32_t window;
@@ -297,20 +321,6 @@ static inline guira_info guira_info_init(void) {
     info.size = sizeof info;
     return info;
 }
-
-// Callbacks get the `context` of the call. They must return: a `longjmp` or a C++ exception out of
-// a callback ends the process or worse.
-
-// Receives the next `len` bytes of a snapshot. Returns 0, or another number to end the save with
-// GUIRA_ERR_CALLBACK.
-typedef int (*guira_write_fn)(void *context, const void *bytes, size_t len);
-
-// Writes the next bytes of a snapshot to `buffer`, at most `len`. Returns their number, 0 if none
-// are left, or a negative number to end the load with GUIRA_ERR_CALLBACK.
-typedef int64_t (*guira_read_fn)(void *context, void *buffer, size_t len);
-
-// Returns the reading of a clock, in nanoseconds.
-typedef uint64_t (*guira_clock_fn)(void *context);
 
 // Returns the version of the library, such as "0.1.0", which is valid forever.
 const char *guira_version(void);
@@ -383,12 +393,11 @@ guira_status guira_expiring_write_to(const guira_expiring *expiring, guira_write
 
 // Loads an object from the file `path`, which a save wrote, here or in Rust with the default
 // hasher. It has the seed of the saved one, so the hashes of keys stay the same. Damaged files are
-// refused. For an expiring set, no time has passed since it was saved: without a `ttl`, call
-// `guira_expiring_advance_to`. A growing object reserves address space, whether or not the saved
-// one did, and has no limit on its memory.
+// refused. For an expiring set, no time has passed since it was saved. A growing object reserves
+// address space, whether or not the saved one did, and has no limit on its memory.
 //
 // Errors: GUIRA_ERR_IO (and sets `errno`), _NOT_A_SNAPSHOT, _UNKNOWN_VERSION, _OTHER_TYPE,
-// _OTHER_HASHER, _TRUNCATED, _DAMAGED, _NO_MEMORY.
+// _OTHER_HASHER, _TRUNCATED, _DAMAGED, _CLOCK, _NO_MEMORY.
 guira_status guira_filter_load(const char *path, guira_filter **filter);
 guira_status guira_map_load(const char *path, guira_map **map);
 guira_status guira_expiring_load(const char *path, guira_expiring **expiring);
@@ -402,6 +411,14 @@ guira_status guira_filter_read_from(guira_read_fn read, void *context, guira_fil
 guira_status guira_map_read_from(guira_read_fn read, void *context, guira_map **map);
 guira_status guira_expiring_read_from(guira_read_fn read, void *context,
                                       guira_expiring **expiring);
+
+// As the loads above, for an expiring set that had a `clock` when it was saved: with that clock, or
+// another one. See `guira_params`.
+guira_status guira_expiring_load_with_clock(const char *path, guira_clock_fn clock, void *context,
+                                            guira_expiring **expiring);
+guira_status guira_expiring_read_from_with_clock(guira_read_fn read, void *read_context,
+                                                 guira_clock_fn clock, void *clock_context,
+                                                 guira_expiring **expiring);
 
 // Writes the hash of a key of `len` bytes to `*hash`. Any other 64-bit hash of the key serves as
 // well, if all calls use the same. This one depends on the seed of the object, so others cannot
@@ -423,7 +440,7 @@ guira_status guira_expiring_hash_batch(const guira_expiring *expiring, const voi
                                        size_t hashes_stride);
 
 // Looks up an item: `*found` becomes true for one that is present (in a map, with whatever value;
-// in an expiring set, inserted within the window), and rarely for an absent one. Takes no lock and
+// in an expiring set, that has not expired), and rarely for an absent one. Takes no lock and
 // writes nothing to the object.
 guira_status guira_filter_contains(const guira_filter *filter, uint64_t hash, bool *found);
 guira_status guira_map_contains(const guira_map *map, uint64_t hash, bool *found);
@@ -593,30 +610,44 @@ guira_status guira_map_remove_batch(guira_map *map, const uint64_t *hashes, size
 
 // ---- Expiring sets: items --------------------------------------------------------------------
 
-// Inserts an item, for the whole window. Copies count, until they expire. Writes the generation,
-// which a removal names, to `*generation`, which may be null.
+// Inserts an item, for `ttl_ns` or the whole window. Copies count, until they expire. Writes the
+// generation, which a removal names, to `*generation`, which may be null.
 //
 // Errors: GUIRA_ERR_FULL, _TOO_MANY_COPIES.
 guira_status guira_expiring_insert(guira_expiring *expiring, uint64_t hash, uint64_t *generation);
 
-// Inserts an item for a shorter life: for this many generations after the present one, 1 to the
-// window. Writes the generation that a removal names to `*generation`, which may be null. (It is a
-// past one: the item is as old as if it had been inserted earlier.)
+// Inserts an item for a shorter life: for this time, at most `ttl_ns`. It may be found for as long
+// as others. Writes the generation that a removal names to `*generation`, which may be null.
 //
 // Errors: GUIRA_ERR_LIFE, _FULL, _TOO_MANY_COPIES.
-guira_status guira_expiring_insert_for(guira_expiring *expiring, uint64_t hash,
-                                       uint32_t generations, uint64_t *generation);
+guira_status guira_expiring_insert_for_ns(guira_expiring *expiring, uint64_t hash, uint64_t life_ns,
+                                          uint64_t *generation);
 
-// As `guira_filter_insert_unique`: inserts an item if it has not been seen within the window. An
-// item that was found is not refreshed. `*generation`, which may be null, becomes the generation of
-// the insert, or 0.
+// As above, in a set without a `ttl_ns`: for this many generations after the current one, 1 to the
+// window. (The item is as old as if it had been inserted earlier, in the generation that is
+// written.)
+//
+// Errors: GUIRA_ERR_LIFE, _FULL, _TOO_MANY_COPIES.
+guira_status guira_expiring_insert_for_generations(guira_expiring *expiring, uint64_t hash,
+                                                   uint32_t generations, uint64_t *generation);
+
+// As `guira_filter_insert_unique`: inserts an item if it is not found. An item that was found is
+// not refreshed. `*generation`, which may be null, becomes the generation of the insert, or 0.
 //
 // Errors: GUIRA_ERR_FULL.
 guira_status guira_expiring_insert_unique(guira_expiring *expiring, uint64_t hash, bool *inserted,
                                           uint64_t *generation);
 
-// Makes an item as young as if it were inserted now, if it is found; if `*found` becomes false,
-// insert it. Nobody may remove an item that is refreshed: it is left to expire. Takes a lock.
+// Inserts an item if it is not found, and refreshes it if it is, in one step: `*inserted` becomes
+// whether it was inserted. Nobody may remove the item: it is left to expire. Takes a lock.
+//
+// Errors: GUIRA_ERR_FULL.
+guira_status guira_expiring_insert_or_refresh(guira_expiring *expiring, uint64_t hash,
+                                              bool *inserted);
+
+// Makes an item as young as if it were inserted now, if it is found. To insert one that is not,
+// too, call `guira_expiring_insert_or_refresh`. Nobody may remove an item that is refreshed: it is
+// left to expire. Takes a lock.
 guira_status guira_expiring_refresh(guira_expiring *expiring, uint64_t hash, bool *found);
 
 // Removes one copy of an item before it expires. `generation` is the one that the insert wrote.
@@ -625,93 +656,77 @@ guira_status guira_expiring_refresh(guira_expiring *expiring, uint64_t hash, boo
 guira_status guira_expiring_remove(guira_expiring *expiring, uint64_t hash, uint64_t generation,
                                    bool *removed);
 
-// As `guira_filter_insert_unique_mask`: inserts those of at most 64 items that have not been seen
-// within the window.
+// As `guira_filter_insert_unique_mask`: inserts those of at most 64 items that are not found.
 //
 // Errors: GUIRA_ERR_FULL, if an item was refused.
 guira_status guira_expiring_insert_unique_mask(guira_expiring *expiring, const uint64_t *hashes,
                                                size_t stride, size_t n, uint64_t *inserted,
                                                uint64_t *refused);
 
+// As `guira_expiring_insert_or_refresh`, for at most 64 items, in order. Bit `i` of `*inserted` is
+// set if item `i` was inserted, and bit `i` of `*refused`, which may be null, if it was neither
+// found nor inserted.
+//
+// Errors: GUIRA_ERR_FULL, if an item was refused.
+guira_status guira_expiring_insert_or_refresh_mask(guira_expiring *expiring, const uint64_t *hashes,
+                                                   size_t stride, size_t n, uint64_t *inserted,
+                                                   uint64_t *refused);
+
 // Makes each of at most 64 items as young as if it were inserted now, if it is found. Bit `i` of
-// `*found` is set if item `i` was found; insert the others. Nobody may remove an item that is
-// refreshed.
+// `*found` is set if item `i` was found. Nobody may remove an item that is refreshed.
 guira_status guira_expiring_refresh_mask(guira_expiring *expiring, const uint64_t *hashes,
                                          size_t stride, size_t n, uint64_t *found);
 
-// Inserts `n` items for the whole window, in any order. Copies count. `*generation` becomes the
-// generation of all of them, which a removal names; or 0, if some were refused or another
-// generation began meanwhile, and then nobody may remove any of them. `refused[i]` becomes whether
-// item `i` could not be inserted, and `*count` how many items were inserted. All three may be null.
+// Inserts `n` items, in any order. Copies count. Nobody may remove them: the generations are not
+// told. `refused[i]` becomes whether item `i` could not be inserted, and `*count` how many items
+// were inserted. Both may be null.
 //
 // Errors: GUIRA_ERR_FULL and _TOO_MANY_COPIES, if an item was refused.
 guira_status guira_expiring_insert_batch(guira_expiring *expiring, const uint64_t *hashes,
-                                         size_t stride, size_t n, uint64_t *generation,
-                                         bool *refused, size_t *count);
+                                         size_t stride, size_t n, bool *refused, size_t *count);
 
-// As `guira_filter_insert_unique_batch`: inserts those of `n` items that have not been seen within
-// the window.
+// As `guira_filter_insert_unique_batch`: inserts those of `n` items that are not found.
 //
 // Errors: GUIRA_ERR_FULL, if an item was refused.
 guira_status guira_expiring_insert_unique_batch(guira_expiring *expiring, const uint64_t *hashes,
                                                 size_t stride, size_t n, bool *inserted,
                                                 bool *refused, size_t *count);
 
+// As `guira_expiring_insert_or_refresh`, for `n` items, in order: `inserted[i]` becomes whether
+// item `i` was inserted, `refused[i]` whether it was neither found nor inserted, and `*count` how
+// many were inserted. The last two may be null.
+//
+// Errors: GUIRA_ERR_FULL, if an item was refused.
+guira_status guira_expiring_insert_or_refresh_batch(guira_expiring *expiring,
+                                                    const uint64_t *hashes, size_t stride, size_t n,
+                                                    bool *inserted, bool *refused, size_t *count);
+
 // ---- Expiring sets: generations --------------------------------------------------------------
 
-// Begins the next generation. Items that are older than the window are no longer found. To let
-// items live for a time, call `guira_expiring_tick_by` instead. Writes the new generation to
-// `*generation`, which may be null.
+// Begins the next generation of a set with a `window`. Items that are older than the window are no
+// longer found. Writes the new generation to `*generation`, which may be null. In a set with a
+// `ttl_ns`, writes begin the generations: this begins none, and writes the current one.
 //
 // First sweeps the buckets that were not swept since the last call. Lookups and inserts go on
 // meanwhile. Calls that overlap may share a generation, which begins after each of them did.
 guira_status guira_expiring_advance(guira_expiring *expiring, uint64_t *generation);
 
-// Lets time pass in a set with a `ttl`: begins the generations that are due, and sweeps what is due.
-// Each write does a part of this. Call it before lookups if nobody has written for a while, or from
-// a timer. Writes the generation that began, or 0 if none is due, to `*begun`, which may be null.
-guira_status guira_expiring_tick(guira_expiring *expiring, uint64_t *begun);
-
-// Begins the next generation if it is due: if the clock has moved forward by `time_to_live` /
-// window since the generation before began. Call this several times in that time. The first call
-// starts the clock. A call that comes late begins one generation only, and time counts from it: see
-// `guira_expiring_advance_to`. Writes the generation that began, or 0 if none is due, to `*begun`,
-// which may be null.
-//
-// `clock` is read once, and twice if a generation begins. All calls must read one clock. If it is
-// set back, no time passes. If it is set forward, at most one generation begins too early. Of calls
-// that overlap, one begins the generation, and the others write 0.
-guira_status guira_expiring_tick_by(guira_expiring *expiring, guira_clock_fn clock, void *context,
-                                 uint64_t *begun);
-
-// Makes up for a time in which nobody used the set: begins the generations that are due by the
-// clock of `guira_expiring_tick_by`, but at most window + 1, and none if that was never called.
-// Call it after a load or a long pause, before the set is used, and call `guira_expiring_tick_by`
-// right before a save. The clock should be the time of day. A monotonic clock must have begun after
-// the save, or it can forget everything; the time between two processes does not count with it. The
-// clock must call neither this function nor `guira_expiring_tick_by`, which would never end. In a
-// set with a `ttl`, this does nothing: call `guira_expiring_tick`. Writes the present generation to
-// `*generation`, which may be null.
-guira_status guira_expiring_advance_to(guira_expiring *expiring, guira_clock_fn clock,
-                                       void *context, uint64_t *generation);
-
 // Frees what has expired in the next `buckets` buckets of those that were not swept in this
 // generation, or in all of them if there are fewer. (There are `slots / slots_per_bucket` of them:
-// see `guira_info`.) Never necessary: it spreads the work of `guira_expiring_advance` over the
-// generation. Writes the number of buckets that are left to `*left`, which may be null. (If the
-// sweep of an earlier generation was still to be completed, or another call begins a generation at
-// that moment, a later call sweeps again.)
+// see `guira_info`.) Never necessary: writes sweep, and `guira_expiring_advance` does. It spreads
+// the work, and makes room earlier. Writes the number of buckets that are left to `*left`, which
+// may be null.
 guira_status guira_expiring_sweep(guira_expiring *expiring, uint64_t buckets, uint64_t *left);
 
-// Writes the present generation to `*generation`. A new set starts in some generation above 0.
+// Writes the current generation to `*generation`. A new set starts in some generation above 0.
 guira_status guira_expiring_generation(const guira_expiring *expiring, uint64_t *generation);
 
 // ---- Views -----------------------------------------------------------------------------------
 
 // Opens a view: lookups in the `len` bytes of a snapshot, such as a file that a save wrote and that
 // is mapped. It copies nothing, takes microseconds and a few kilobytes at any size, and looks up
-// items by the code of a loaded object. (On big-endian and 32-bit machines it copies.) The bytes begin
-// at a multiple of 8, as a mapped file does. They may be in memory that can only be read.
+// items by the code of a loaded object. (On big-endian and 32-bit machines it copies.) The bytes
+// begin at a multiple of 8, as a mapped file does. They may be in memory that can only be read.
 //
 // The bytes must stay as they are until the view is destroyed, with all views that were made of it.
 // So never write to a file that may be mapped: replace it by a rename, as a save does. Then a view
@@ -759,16 +774,17 @@ guira_status guira_view_get_mask(const guira_view *view, const uint64_t *hashes,
 guira_status guira_view_values(const guira_view *view, uint64_t hash, uint16_t *values, size_t max,
                                size_t *count);
 
-// Makes a view of the same bytes in a later generation. It finds what the saved expiring set would
-// find if nothing had been inserted since. No time passes for a view by itself. Takes about a
-// microsecond.
+// Makes a view of the same bytes in a later generation, or at a time after the save. It finds what
+// the saved expiring set would find then if nothing had been inserted since. No time passes for a
+// view by itself. Takes about a microsecond.
 //
 // Errors: GUIRA_ERR_OTHER_TYPE, if the snapshot is not of an expiring set; _NO_MEMORY.
 guira_status guira_view_in_generation(const guira_view *view, uint64_t generation,
                                       guira_view **later);
+guira_status guira_view_after_ns(const guira_view *view, uint64_t time_ns, guira_view **later);
 
 // Writes the generation in which items are looked up to `*generation`: that of the save, unless
-// the function above has made the view.
+// `guira_view_in_generation` has made the view.
 //
 // Errors: GUIRA_ERR_OTHER_TYPE, if the snapshot is not of an expiring set.
 guira_status guira_view_generation(const guira_view *view, uint64_t *generation);

@@ -148,6 +148,18 @@ struct map : object<guira_map, map_functions> {
 struct expiring : object<guira_expiring, expiring_functions> {
     using object::object;
     bool insert(u64 hash) { return has_room(guira_expiring_insert(native(), hash, nullptr)); }
+    // Empty if the filter is full.
+    std::optional<bool> insert_or_refresh(u64 hash) {
+        bool inserted;
+        bool room = has_room(guira_expiring_insert_or_refresh(native(), hash, &inserted));
+        return room ? std::optional(inserted) : std::nullopt;
+    }
+    masks insert_or_refresh_mask(hashes h) {
+        masks m;
+        has_room(guira_expiring_insert_or_refresh_mask(native(), h.first, h.stride, h.size,
+                                                       &m.inserted, &m.refused));
+        return m;
+    }
     bool refresh(u64 hash) { return ask<bool>(guira_expiring_refresh, native(), hash); }
     masks insert_unique_mask(hashes h) {
         masks m;
@@ -159,19 +171,6 @@ struct expiring : object<guira_expiring, expiring_functions> {
         return ask<u64>(guira_expiring_refresh_mask, native(), h.first, h.stride, h.size);
     }
     u64 advance() { return ask<u64>(guira_expiring_advance, native()); }
-    u64 tick() { return ask<u64>(guira_expiring_tick, native()); }
-    // The clock returns nanoseconds, and does not throw.
-    u64 tick_by(auto clock) {
-        return ask<u64>(guira_expiring_tick_by, native(), read<decltype(clock)>, (void *)&clock);
-    }
-    u64 advance_to(auto clock) {
-        return ask<u64>(guira_expiring_advance_to, native(), read<decltype(clock)>, (void *)&clock);
-    }
-
-  private:
-    template <class Clock> static u64 read(void *clock) noexcept {
-        return (*static_cast<Clock *>(clock))();
-    }
 };
 
 } // namespace guira

@@ -181,14 +181,17 @@ permanent!(permanent_map, map, Map);
 
 /// Exports what sets and expiring sets have: inserts of many items that are absent.
 macro_rules! unique {
-    ($module:ident, $type:ident, $contents:ty) => {
+    (
+        $module:ident, $type:ident, $contents:ty,
+        ($single:ident, $mask:ident, $batch:ident)
+    ) => {
         pub mod $module {
             use super::*;
 
             type This = Object<$contents>;
 
             export! { $type:
-                fn insert_unique_mask(
+                fn $mask(
                     object: Shared<This>,
                     hashes: In<u64>,
                     stride: usize,
@@ -199,13 +202,13 @@ macro_rules! unique {
                     let (object, mut room) = (object.get()?, Room::new());
                     let (inserted, refused) = (inserted.place()?, refused.place()?);
                     let hashes = hashes.burst(stride, n, &mut room)?;
-                    let mut outcome = either!(object, filter => filter.insert_unique_mask(hashes));
+                    let mut outcome = either!(object, filter => filter.$mask(hashes));
                     let (mut at, mut failed) = (outcome.refused, Ok(()));
                     // A mask does not say why: the first one that is still refused does.
                     while at != 0 && failed.is_ok() {
                         let place = at.trailing_zeros() as usize;
                         let again = either!(object, filter => {
-                            filter.insert_unique(&hashes[place]).map(|found| found.is_new())
+                            filter.$single(&hashes[place]).map(|found| found.is_new())
                         });
                         failed = again.map(|is_new| {
                             outcome.added |= u64::from(is_new) << place;
@@ -218,7 +221,7 @@ macro_rules! unique {
                     failed?;
                 }
 
-                fn insert_unique_batch(
+                fn $batch(
                     object: Shared<This>,
                     hashes: In<u64>,
                     stride: usize,
@@ -232,7 +235,7 @@ macro_rules! unique {
                     let mut refusals = Refusals::new(refused.slice(n)?);
                     let count = hashes.sum(|part, hashes| {
                         let new = &mut inserted[part.clone()];
-                        let outcome = either!(object, it => it.insert_unique_batch(hashes, new));
+                        let outcome = either!(object, it => it.$batch(hashes, new));
                         outcome.unwrap_or_else(|error| refusals.add(part, &error))
                     });
                     place.map(|place| place.write(count));
@@ -243,5 +246,21 @@ macro_rules! unique {
     };
 }
 
-unique!(unique_filter, filter, Set);
-unique!(unique_expiring, expiring, Expiring);
+unique!(
+    unique_filter,
+    filter,
+    Set,
+    (insert_unique, insert_unique_mask, insert_unique_batch)
+);
+unique!(
+    unique_expiring,
+    expiring,
+    Expiring,
+    (insert_unique, insert_unique_mask, insert_unique_batch)
+);
+unique!(
+    refreshing_expiring,
+    expiring,
+    Expiring,
+    (insert_or_refresh, insert_or_refresh_mask, insert_or_refresh_batch)
+);

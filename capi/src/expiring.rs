@@ -1,41 +1,46 @@
 //! Expiring sets: what only they have.
 
-use core::{ffi::c_void, time::Duration};
+use core::{
+    ffi::{c_char, c_void},
+    time::Duration,
+};
+use std::{io::Read, path::Path};
 
 use guira_rs::{
-    Filter, FilterBuilder, Hashed, Insertion,
+    Filter, FilterBuilder, Hashed, Insertion, LoadError,
     kind::{self, Growth},
 };
 
 use crate::{
     hashes::Room,
     info::Info,
-    object::{Kind, Object},
+    object::{Kind, Object, peek, to_path},
     params::{Params, unused},
-    pointer::{In, Optional, Out, Ref, Shared},
+    pointer::{In, Optional, Out, Owned, Ref, Shared},
     refusals::Refusals,
     status::Status,
-    stream::ClockFn,
+    stream::{ClockFn, ReadFn, Stream},
 };
 
 type Expiring = Object<kind::Expiring>;
 
 impl Kind for kind::Expiring {
     fn builder<G: Growth>(params: &Params) -> Result<FilterBuilder<Self, G>, Status> {
-        let Params { ttl, time_to_live, window, value_bits, max_copies, fastest, .. } = *params;
+        let Params { ttl_ns, clock, clock_context, window, .. } = *params;
+        let Params { value_bits, max_copies, fastest, .. } = *params;
         unused([value_bits, max_copies, fastest].map(u64::from))?;
         let mut builder = params.builder()?;
         if window != 0 {
             builder = builder.window(window);
         }
-        if ttl != 0 {
-            unused([time_to_live])?;
-            builder = builder.ttl(Duration::from_nanos(ttl));
+        if ttl_ns != 0 {
+            builder = builder.ttl(Duration::from_nanos(ttl_ns));
         }
-        if time_to_live != 0 {
-            builder = builder.time_to_live(Duration::from_nanos(time_to_live));
-        }
-        Ok(builder)
+        Ok(match clock {
+            Some(clock) => builder.clock(reading(clock, clock_context)),
+            None if clock_context.is_null() => builder,
+            None => return Err(Status::ErrSetting),
+        })
     }
 
     fn describe<G: Growth>(expiring: &Filter<Self, G>, info: &mut Info) {
@@ -45,9 +50,63 @@ impl Kind for kind::Expiring {
 }
 
 /// Returns what reads a clock of C.
-fn reading(clock: ClockFn, context: *mut c_void) -> Result<impl Fn() -> Duration, Status> {
-    let clock = clock.ok_or(Status::ErrNull)?;
-    Ok(move || Duration::from_nanos(clock(context)))
+pub fn reading(
+    clock: extern "C" fn(*mut c_void) -> u64,
+    context: *mut c_void,
+) -> impl Fn() -> u64 + Send + Sync + 'static {
+    let context = Context(context);
+    move || clock(context.get())
+}
+
+/// The context of a clock.
+struct Context(*mut c_void);
+
+impl Context {
+    /// (A method, so that closures capture the whole.)
+    fn get(&self) -> *mut c_void {
+        self.0
+    }
+}
+
+// SAFETY, twice: the header demands a clock that any thread may read, by this context.
+unsafe impl Send for Context {}
+unsafe impl Sync for Context {}
+
+impl Object<kind::Expiring> {
+    /// Loads a file of an object with a clock of the caller.
+    fn load_with_clock(path: &Path, clock: Clock) -> Result<Self, LoadError> {
+        let fixed = Filter::loader().clock(reading(clock.0, clock.1));
+        match fixed.file(path) {
+            Err(LoadError::OtherKind { .. }) => {
+                let growing = Filter::loader().clock(reading(clock.0, clock.1));
+                growing.file(path).map(Self::Growing)
+            }
+            loaded => loaded.map(Self::Fixed),
+        }
+    }
+
+    /// Loads a snapshot of such an object from a stream.
+    fn read_with_clock(stream: &mut impl Read, clock: Clock) -> Result<Self, LoadError> {
+        let clock = reading(clock.0, clock.1);
+        peek(stream, |reader, grows| {
+            if grows {
+                Filter::loader().clock(clock).reader(reader).map(Self::Growing)
+            } else {
+                Filter::loader().clock(clock).reader(reader).map(Self::Fixed)
+            }
+        })
+    }
+}
+
+/// A clock of C with its context.
+type Clock = (extern "C" fn(*mut c_void) -> u64, *mut c_void);
+
+/// The generation of an item that was inserted.
+fn insertion(new: Insertion<u64>) -> Option<u64> {
+    match new {
+        Insertion::New(generation) => Some(generation),
+        Insertion::Found(()) => None,
+    }
 }
 
 export! { expiring:
@@ -57,7 +116,19 @@ export! { expiring:
         place.map(|place| place.write(generation));
     }
 
-    fn insert_for(
+    fn insert_for_ns(
+        expiring: Shared<Expiring>,
+        hash: u64,
+        life_ns: u64,
+        generation: Optional<u64>,
+    ) {
+        let (expiring, place) = (expiring.get()?, generation.place()?);
+        let life = Duration::from_nanos(life_ns);
+        let generation = either!(expiring, set => set.insert_for(&Hashed(hash), life))?;
+        place.map(|place| place.write(generation));
+    }
+
+    fn insert_for_generations(
         expiring: Shared<Expiring>,
         hash: u64,
         generations: u32,
@@ -76,12 +147,15 @@ export! { expiring:
     ) {
         let expiring = expiring.get()?;
         let (inserted, generation) = (inserted.place()?, generation.place()?);
-        let new = match either!(expiring, set => set.insert_unique(&Hashed(hash)))? {
-            Insertion::New(generation) => Some(generation),
-            Insertion::Found(()) => None,
-        };
+        let new = insertion(either!(expiring, set => set.insert_unique(&Hashed(hash)))?);
         inserted.write(new.is_some());
         generation.map(|place| place.write(new.unwrap_or(0)));
+    }
+
+    fn insert_or_refresh(expiring: Shared<Expiring>, hash: u64, inserted: Out<bool>) {
+        let (expiring, place) = (expiring.get()?, inserted.place()?);
+        let new = insertion(either!(expiring, set => set.insert_or_refresh(&Hashed(hash)))?);
+        place.write(new.is_some());
     }
 
     fn refresh(expiring: Shared<Expiring>, hash: u64, found: Out<bool>) {
@@ -112,60 +186,47 @@ export! { expiring:
         hashes: In<u64>,
         stride: usize,
         n: usize,
-        generation: Optional<u64>,
         refused: Optional<bool>,
         count: Optional<usize>,
     ) {
         let (expiring, hashes) = (expiring.get()?, hashes.hashes(stride, n)?);
-        let (generation, place) = (generation.place()?, count.place()?);
+        let place = count.place()?;
         let mut refusals = Refusals::new(refused.slice(n)?);
-        let mut of_all = None;
         let count = hashes.sum(|part, hashes| {
             let outcome = either!(expiring, set => set.insert_batch(hashes));
-            let of_these = outcome.as_ref().map_or(0, |&generation| generation);
-            // Slices may be inserted in different generations.
-            of_all = Some(of_all.map_or(of_these, |all| if all == of_these { all } else { 0 }));
-            outcome.map_or_else(|error| refusals.add(part, &error), |_| hashes.len())
+            outcome.map_or_else(|error| refusals.add(part, &error), |()| hashes.len())
         });
-        let of_all = of_all.unwrap_or(0);
-        generation.map(|place| place.write(of_all));
         place.map(|place| place.write(count));
         refusals.outcome()?;
+    }
+
+    fn load_with_clock(
+        path: In<c_char>,
+        clock: ClockFn,
+        context: *mut c_void,
+        expiring: Out<*mut Expiring>,
+    ) {
+        let (place, clock) = (expiring.place()?, clock.ok_or(Status::ErrNull)?);
+        let loaded = Expiring::load_with_clock(to_path(&path)?, (clock, context));
+        place.write(Owned::on_heap(loaded?)?);
+    }
+
+    fn read_from_with_clock(
+        read: ReadFn,
+        read_context: *mut c_void,
+        clock: ClockFn,
+        clock_context: *mut c_void,
+        expiring: Out<*mut Expiring>,
+    ) {
+        let (place, clock) = (expiring.place()?, clock.ok_or(Status::ErrNull)?);
+        let mut stream = Stream::new(read, read_context)?;
+        let loaded = Expiring::read_with_clock(&mut stream, (clock, clock_context));
+        place.write(Owned::on_heap(stream.outcome(loaded)?)?);
     }
 
     fn advance(expiring: Shared<Expiring>, generation: Optional<u64>) {
         let (expiring, place) = (expiring.get()?, generation.place()?);
         let generation = either!(expiring, set => set.advance());
-        place.map(|place| place.write(generation));
-    }
-
-    fn tick(expiring: Shared<Expiring>, begun: Optional<u64>) {
-        let (expiring, place) = (expiring.get()?, begun.place()?);
-        let begun = either!(expiring, set => set.tick());
-        place.map(|place| place.write(begun.unwrap_or(0)));
-    }
-
-    fn tick_by(
-        expiring: Shared<Expiring>,
-        clock: ClockFn,
-        context: *mut c_void,
-        begun: Optional<u64>,
-    ) {
-        let (expiring, place) = (expiring.get()?, begun.place()?);
-        let clock = reading(clock, context)?;
-        let begun = either!(expiring, set => set.tick_by(clock));
-        place.map(|place| place.write(begun.unwrap_or(0)));
-    }
-
-    fn advance_to(
-        expiring: Shared<Expiring>,
-        clock: ClockFn,
-        context: *mut c_void,
-        generation: Optional<u64>,
-    ) {
-        let (expiring, place) = (expiring.get()?, generation.place()?);
-        let clock = reading(clock, context)?;
-        let generation = either!(expiring, set => set.advance_to(clock));
         place.map(|place| place.write(generation));
     }
 

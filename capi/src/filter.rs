@@ -17,8 +17,9 @@ type Filter = Object<Set>;
 
 impl Kind for Set {
     fn builder<G: Growth>(params: &Params) -> Result<FilterBuilder<Self, G>, Status> {
-        let Params { ttl, time_to_live, window, value_bits, fastest, .. } = *params;
-        unused([ttl, time_to_live, window.into(), value_bits.into()])?;
+        let Params { value_bits, fastest, .. } = *params;
+        params.not_expiring()?;
+        unused([value_bits.into()])?;
         let builder = params.permanent()?;
         Ok(if flag(fastest)? { builder.fastest() } else { builder })
     }

@@ -133,6 +133,7 @@ fn header() {
         common::permanent_map::declare,
         common::unique_filter::declare,
         common::unique_expiring::declare,
+        common::refreshing_expiring::declare,
         filter::declare,
         map::declare,
         expiring::declare,

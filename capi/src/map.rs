@@ -19,8 +19,9 @@ type Map = Object<kind::Map>;
 
 impl Kind for kind::Map {
     fn builder<G: Growth>(params: &Params) -> Result<FilterBuilder<Self, G>, Status> {
-        let Params { ttl, time_to_live, window, value_bits, fastest, .. } = *params;
-        unused([ttl, time_to_live, window.into(), fastest.into()])?;
+        let Params { value_bits, fastest, .. } = *params;
+        params.not_expiring()?;
+        unused([fastest.into()])?;
         let builder = params.permanent()?;
         Ok(if value_bits == 0 { builder } else { builder.value_bits(value_bits) })
     }

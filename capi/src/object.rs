@@ -69,16 +69,13 @@ impl<C: Kind> Object<C> {
 
     /// Loads a snapshot from a stream that may have failed. Reads nothing behind it.
     pub fn read_from(stream: &mut impl Read) -> Result<Self, LoadError> {
-        // The growth decides on the type that is loaded.
-        let mut start = [0; GROWTH + 1];
-        let peeked = read_all(stream, &mut start)?;
-        let start = &start[..peeked];
-        let reader = start.chain(stream);
-        if start.get(GROWTH) == Some(&1) {
-            Filter::loader().reader(reader).map(Self::Growing)
-        } else {
-            Filter::loader().reader(reader).map(Self::Fixed)
-        }
+        peek(stream, |reader, grows| {
+            if grows {
+                Filter::loader().reader(reader).map(Self::Growing)
+            } else {
+                Filter::loader().reader(reader).map(Self::Fixed)
+            }
+        })
     }
 
     /// Returns facts and statistics.
@@ -95,6 +92,18 @@ impl<C: Kind> Object<C> {
 
 /// Where a snapshot tells whether the object grows.
 const GROWTH: usize = 17;
+
+/// Calls `load` with a stream, and whether it has the snapshot of an object that grows, which
+/// decides on the type that is loaded.
+pub fn peek<T>(
+    stream: &mut impl Read,
+    load: impl FnOnce(&mut dyn Read, bool) -> Result<T, LoadError>,
+) -> Result<T, LoadError> {
+    let mut start = [0; GROWTH + 1];
+    let peeked = read_all(stream, &mut start)?;
+    let start = &start[..peeked];
+    load(&mut start.chain(stream), start.get(GROWTH) == Some(&1))
+}
 
 /// Reads until a buffer is full or nothing is left. Returns the number of bytes.
 fn read_all(stream: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {

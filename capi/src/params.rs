@@ -1,11 +1,13 @@
 //! Parameters of objects, and the builders that they become.
 
+use core::ffi::c_void;
+
 use guira_rs::{
     Filter, FilterBuilder,
     kind::{Contents, Growing, Growth, Permanent},
 };
 
-use crate::{pointer::extensible, status::Status};
+use crate::{pointer::extensible, status::Status, stream::ClockFn};
 
 extensible! {
     /// Parameters of an object. A field that is 0 has its default.
@@ -15,8 +17,9 @@ extensible! {
         pub seed: u64,
         pub max_bytes: u64,
         pub max_capacity: u64,
-        pub ttl: u64,
-        pub time_to_live: u64,
+        pub ttl_ns: u64,
+        pub clock: ClockFn,
+        pub clock_context: *mut c_void,
         pub window: u32,
         pub value_bits: u32,
         pub growing: u32,
@@ -89,6 +92,14 @@ pub fn flag(field: u32) -> Result<bool, Status> {
         0 => Ok(false),
         1 => Ok(true),
         _ => Err(Status::ErrSetting),
+    }
+}
+
+impl Params {
+    /// Returns an error if a parameter of expiring sets is set.
+    pub fn not_expiring(&self) -> Result<(), Status> {
+        let has_clock = self.clock.is_some() || !self.clock_context.is_null();
+        unused([self.ttl_ns, has_clock.into(), self.window.into()])
     }
 }
 

@@ -44,7 +44,7 @@ statuses! {
     ErrFullyGrown = 11: c"the object is full: it has been doubled as often as it can be",
     ErrTooManyCopies = 12: c"there are too many copies of the item",
     ErrValueTooLarge = 13: c"the value has more bits than the values of the map",
-    ErrLife = 14: c"an item lives for at least one generation and at most the window",
+    ErrLife = 14: c"the life is too long, zero generations, or of the other kind",
     ErrIo = 15: c"the file could not be read or written",
     ErrCallback = 16: c"a callback returned an error",
     ErrNotASnapshot = 17: c"the bytes are not a snapshot",
@@ -56,6 +56,7 @@ statuses! {
     ErrMismatch = 23: c"the objects differ in layout, size or seed",
     ErrNotGrowing = 24: c"the object does not grow, so it cannot shrink",
     ErrPanic = 25: c"a panic inside the library",
+    ErrClock = 26: c"the snapshot needs a clock of the caller, or has none",
 }
 
 impl From<InsertError> for Status {
@@ -107,6 +108,7 @@ impl From<LoadError> for Status {
             | LoadError::UnknownLayout { .. } => Self::ErrUnknownVersion,
             LoadError::OtherKind { .. } => Self::ErrOtherType,
             LoadError::OtherHasher => Self::ErrOtherHasher,
+            LoadError::NoClock | LoadError::UnexpectedClock => Self::ErrClock,
             LoadError::Unaligned => Self::ErrArgument,
             LoadError::OutOfMemory { .. } => Self::ErrNoMemory,
             LoadError::Truncated { .. } => Self::ErrTruncated,

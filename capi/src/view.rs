@@ -1,5 +1,7 @@
 //! Views: lookups in the bytes of a snapshot.
 
+use core::time::Duration;
+
 use guira_rs::{
     Filter, Hashed, LoadError,
     kind::{Contents, Expiring, Fixed, Growing, Map, Set},
@@ -171,6 +173,16 @@ export! { view:
         let of = match expiring? {
             Of::Fixed(view) => Of::Fixed(view.in_generation(generation)?),
             Of::Growing(view) => Of::Growing(view.in_generation(generation)?),
+        };
+        place.write(Owned::on_heap(View::Expiring(of))?);
+    }
+
+    fn after_ns(view: Ref<View>, time_ns: u64, later: Out<*mut View>) {
+        let (expiring, place) = (view.get()?.expiring(), later.place()?);
+        let time = Duration::from_nanos(time_ns);
+        let of = match expiring? {
+            Of::Fixed(view) => Of::Fixed(view.after(time)?),
+            Of::Growing(view) => Of::Growing(view.after(time)?),
         };
         place.write(Owned::on_heap(View::Expiring(of))?);
     }

@@ -41,6 +41,7 @@ static guira_expiring *other_expiring;
 #define HAS(object, hash) filter_contains(object, hash)
 #define MERGES
 #define UNIQUE
+#define WINDOW 0
 #define LOAD_OTHER(path) guira_map_load(path, &other_map)
 #include "every.h"
 
@@ -50,15 +51,16 @@ static guira_expiring *other_expiring;
     guira_map_insert_batch(object, __VA_ARGS__, values, refused, &count)
 #define HAS(object, hash) map_contains_value(object, hash, (hash) % 256)
 #define MERGES
+#define WINDOW 0
 #define LOAD_OTHER(path) guira_expiring_load(path, &other_expiring)
 #include "every.h"
 
 #define TYPE expiring
 #define INSERT(object, hash) guira_expiring_insert(object, hash, NULL)
-#define INSERT_BATCH(object, ...) \
-    guira_expiring_insert_batch(object, __VA_ARGS__, NULL, refused, &count)
+#define INSERT_BATCH(object, ...) guira_expiring_insert_batch(object, __VA_ARGS__, refused, &count)
 #define HAS(object, hash) expiring_contains(object, hash)
 #define UNIQUE
+#define WINDOW 13
 #define LOAD_OTHER(path) guira_filter_load(path, &other_filter)
 #include "every.h"
 

@@ -1,10 +1,12 @@
 // The tests of one type: `TYPE`. `INSERT(object, hash)` inserts an item, `INSERT_BATCH(object,
 // hashes, stride, n)` inserts many of them, `HAS(object, hash)` looks up what `INSERT` inserted,
 // and `LOAD_OTHER(path)` loads an object of another type. `MERGES` says that the type has `merge`.
-// `UNIQUE` says that the type has `insert_unique_mask` and `insert_unique_batch`.
+// `UNIQUE` says that the type has `insert_unique_mask` and `insert_unique_batch`. `WINDOW` is that
+// of an expiring set, otherwise 0.
 
 static OBJECT *TEST(create)(uint32_t growing) {
     guira_params params = params_of(ITEMS, growing);
+    params.window = WINDOW;
     return JOIN(TYPE, _create, )(&params);
 }
 
@@ -308,7 +310,9 @@ static void TEST(misuse)(void) {
     CHECK(mask == 77 && count == 77 && flag && none == NULL);
 
     // Structs whose sizes are not those of any release.
-    size_t sizes[][2] = {{0, 0}, {8, 8}, {sizeof params - 1, sizeof info - 1}, {SIZE_MAX, SIZE_MAX}};
+    size_t sizes[][2] = {
+        {0, 0}, {8, 8}, {sizeof params - 1, sizeof info - 1}, {SIZE_MAX, SIZE_MAX}
+    };
     for (int i = 0; i < 4; i++) {
         params.size = sizes[i][0];
         info.size = sizes[i][1];
@@ -344,3 +348,4 @@ static void JOIN(test_, TYPE, )(const char *folder, uint32_t growing) {
 #undef MERGES
 #undef UNIQUE
 #undef LOAD_OTHER
+#undef WINDOW

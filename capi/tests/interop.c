@@ -31,21 +31,29 @@ static void save(const char *folder) {
         OK(guira_filter_destroy(filter));
         OK(guira_map_destroy(map));
     }
-    guira_params params = guira_params_init(1000);
-    params.window = 1;
-    guira_expiring *expiring = expiring_create(&params);
-    for (int i = 0; i < KEYS; i++) {
-        size_t len = key_of(i, key);
-        OK(guira_expiring_insert(expiring, expiring_hash(expiring, key, len), NULL));
+    for (int timed = 0; timed < 2; timed++) {
+        guira_params params = guira_params_init(1000);
+        if (timed) {
+            params.ttl_ns = UINT64_C(3600000000000);
+        } else {
+            params.window = 1;
+        }
+        guira_expiring *expiring = expiring_create(&params);
+        for (int i = 0; i < KEYS; i++) {
+            size_t len = key_of(i, key);
+            OK(guira_expiring_insert(expiring, expiring_hash(expiring, key, len), NULL));
+        }
+        OK(guira_expiring_save(expiring, in(folder, timed ? "timed" : "expiring")));
+        OK(guira_expiring_destroy(expiring));
     }
-    OK(guira_expiring_save(expiring, in(folder, "expiring")));
-    OK(guira_expiring_destroy(expiring));
 }
 
 static void load(const char *folder) {
     char key[20];
-    guira_expiring *expiring = NULL;
+    guira_expiring *expiring = NULL, *timed = NULL;
     OK(guira_expiring_load(in(folder, "expiring"), &expiring));
+    OK(guira_expiring_load(in(folder, "timed"), &timed));
+    CHECK(expiring_info(expiring).window == 1 && expiring_info(timed).window == 6);
     for (int growing = 0; growing < 2; growing++) {
         guira_filter *filter = NULL;
         guira_map *map = NULL;
@@ -57,11 +65,13 @@ static void load(const char *folder) {
             CHECK(filter_contains(filter, filter_hash(filter, key, len)));
             CHECK(map_contains_value(map, map_hash(map, key, len), (uint16_t)(i % 256)));
             CHECK(expiring_contains(expiring, expiring_hash(expiring, key, len)));
+            CHECK(expiring_contains(timed, expiring_hash(timed, key, len)));
         }
         OK(guira_filter_destroy(filter));
         OK(guira_map_destroy(map));
     }
     OK(guira_expiring_destroy(expiring));
+    OK(guira_expiring_destroy(timed));
     guira_filter *filter = NULL;
     STATUS(guira_filter_load(in(folder, "other-hasher"), &filter), GUIRA_ERR_OTHER_HASHER);
 }

@@ -1,4 +1,5 @@
-// What allocates nothing: lookups, inserts, removals, masks, batches, sweeps, advances, and clears.
+// What allocates nothing: lookups, inserts, removals, masks, batches, sweeps, advances, and clears,
+// with and without a clock.
 
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -18,7 +19,9 @@ static guira_filter *filter;
 static guira_map *map;
 static guira_expiring *expiring;
 static size_t items;
-static uint64_t generation;
+// Whether the items of the expiring set have a time to live.
+static bool timed;
+static uint64_t generation, now;
 
 static void number_all(size_t n, uint64_t first) {
     number(hashes, n, first);
@@ -29,7 +32,13 @@ static void number_all(size_t n, uint64_t first) {
 #define CREATE(type)                                       \
     do {                                                   \
         guira_params params = params_of(items, growing);   \
-        if (#type[0] == 'e') params.time_to_live = 1000000; \
+        if (#type[0] == 'e' && timed) {                    \
+            params.ttl_ns = 1000000;                       \
+            params.clock = read_clock;                     \
+            params.clock_context = &now;                   \
+        } else if (#type[0] == 'e') {                      \
+            params.window = 13;                            \
+        }                                                  \
         type = type##_create(&params);                     \
         if (!growing) break;                               \
         params.max_bytes = type##_info(type).bytes;        \
@@ -123,7 +132,9 @@ static void map_unique_inserts(void) {
 static void expiring_inserts(void) {
     INSERTS(guira_expiring_insert(expiring, hash, NULL));
     for (uint64_t hash = 0; hash < ITEMS; hash++) {
-        guira_status last = guira_expiring_insert_for(expiring, items + hash, 2, NULL);
+        guira_status last =
+            timed ? guira_expiring_insert_for_ns(expiring, items + hash, 2, NULL)
+                  : guira_expiring_insert_for_generations(expiring, items + hash, 2, NULL);
         CHECK(last != GUIRA_ERR_PANIC && last != GUIRA_ERR_LIFE);
     }
 }
@@ -131,6 +142,11 @@ static void expiring_inserts(void) {
 static void expiring_unique_inserts(void) {
     bool is_new;
     INSERTS(guira_expiring_insert_unique(expiring, hash, &is_new, NULL));
+}
+
+static void expiring_refreshing_inserts(void) {
+    bool is_new;
+    INSERTS(guira_expiring_insert_or_refresh(expiring, hash, &is_new));
 }
 
 // Checks an insert of 64 items, which a removal makes room for.
@@ -154,8 +170,9 @@ static void batches(void) {
     BATCH(OK(guira_map_remove_batch(map, at, 16, 64, values, some, &n)),
           guira_map_insert_batch(map, at, 16, 64, values, some, &n));
 #define EXPIRE for (int i = 0; i < 64; i++) CHECK(expiring_remove(expiring, i, generation))
-    BATCH(EXPIRE, guira_expiring_insert_batch(expiring, at, 16, 64, NULL, some, &n));
+    BATCH(EXPIRE, guira_expiring_insert_batch(expiring, at, 16, 64, some, &n));
     BATCH(EXPIRE, guira_expiring_insert_unique_batch(expiring, at, 16, 64, some, others, &n));
+    BATCH(EXPIRE, guira_expiring_insert_or_refresh_batch(expiring, at, 16, 64, some, others, &n));
 }
 
 static void masks(void) {
@@ -164,6 +181,7 @@ static void masks(void) {
         number_all(64, first);
         guira_filter_insert_unique_mask(filter, hashes, 8, 64, &inserted, &refused);
         guira_expiring_insert_unique_mask(expiring, &fields[0].hash, 16, 64, &inserted, NULL);
+        guira_expiring_insert_or_refresh_mask(expiring, hashes, 8, 64, &inserted, NULL);
         OK(guira_expiring_refresh_mask(expiring, hashes, 8, 64, &found));
     }
     CHECK(refused != 0 || items == LARGE);
@@ -179,13 +197,10 @@ static void removals(void) {
 }
 
 static void generations(void) {
-    uint64_t now = 0;
     for (int i = 0; i < 20; i++) {
-        CHECK(expiring_advance(expiring) > generation);
-        now += 1000000;
-        OK(guira_expiring_tick_by(expiring, read_clock, &now, NULL));
-        OK(guira_expiring_advance_to(expiring, read_clock, &now, NULL));
+        now += 200000; // more than a generation
         OK(guira_expiring_sweep(expiring, 100, NULL));
+        CHECK(expiring_advance(expiring) > generation);
         guira_expiring_insert(expiring, i, NULL);
     }
 }
@@ -203,7 +218,8 @@ static const struct group {
 } GROUPS[] = {
     GROUP(lookups), GROUP(filter_inserts), GROUP(filter_unique_inserts), GROUP(map_inserts),
     GROUP(map_unique_inserts), GROUP(expiring_inserts), GROUP(expiring_unique_inserts),
-    GROUP(batches), GROUP(masks), GROUP(removals), GROUP(generations), GROUP(clears),
+    GROUP(expiring_refreshing_inserts), GROUP(batches), GROUP(masks), GROUP(removals),
+    GROUP(generations), GROUP(clears),
 };
 
 static bool failed;
@@ -214,7 +230,8 @@ static void *make(void *group) {
     calls->calls();
     watched = false;
     if (count > 0) {
-        printf("%s of %zu items: %ld allocations\n", calls->name, items, count);
+        printf("%s of %zu items%s: %ld allocations\n", calls->name, items,
+               timed ? ", timed" : "", count);
         failed = true;
     }
     return NULL;
@@ -238,8 +255,11 @@ static void allocate_nothing(size_t capacity, uint32_t growing) {
 int main(void) {
     keep_messages();
     for (uint32_t growing = 0; growing < 2; growing++) {
-        allocate_nothing(ITEMS, growing);
-        allocate_nothing(LARGE, growing);
+        for (int i = 0; i < 2; i++) {
+            timed = i == 1;
+            allocate_nothing(ITEMS, growing);
+            allocate_nothing(LARGE, growing);
+        }
     }
     return heard_messages() || failed;
 }

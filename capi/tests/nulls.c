@@ -11,6 +11,7 @@ int main(void) {
     guira_params params = params_of(100, 0);
     guira_filter *filter = filter_create(&params);
     guira_map *map = map_create(&params);
+    params.window = 13;
     guira_expiring *expiring = expiring_create(&params);
     struct stream stream = {.fails_at = SIZE_MAX};
     OK(guira_filter_write_to(filter, write_stream, &stream));

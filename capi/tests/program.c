@@ -7,13 +7,16 @@
 
 // Items of each of the ways to insert them, and of all of them. An object that grows starts with
 // room for a few, so that each way makes it grow.
-enum { PART = 512, PARTS = 5, ALL = PART * PARTS, CAPACITY = 100 };
+enum { PART = 512, PARTS = 6, ALL = PART * PARTS, CAPACITY = 100 };
 
 static char path[4096];
 static uint8_t bytes[1 << 16];
 static struct stream saved = {.bytes = bytes, .fails_at = SIZE_MAX};
 static uint32_t growing, no_reserve;
+// Whether the items of expiring sets have a time to live, in which all calls are made, by a clock.
+static bool timed;
 static uint64_t now;
+#define TTL UINT64_C(12000000)
 
 // Of one object: which items were reported as inserted, and their generations, or 0 if they are not
 // known.
@@ -130,6 +133,13 @@ static void calls_view(bool is_map, bool expires) {
         if (TRY(guira_view_in_generation(view, generation + 1, &later))) {
             DO(guira_view_destroy(later));
         }
+        if (TRY(guira_view_after_ns(view, TTL / 2, &later))) {
+            for (int i = 0; i < PART; i++) {
+                DO(guira_view_contains(later, hashes[i], &found));
+                CHECK(found || !inserted[i]);
+            }
+            DO(guira_view_destroy(later));
+        }
     }
     DO(guira_view_destroy(view));
 }
@@ -144,6 +154,8 @@ static void calls_view(bool is_map, bool expires) {
 #define EXPIRES false
 #define HAS_VALUES false
 #define REMOVE(object, item) guira_filter_remove(object, hashes[item], &found)
+#define LOAD(object) guira_filter_load(path, object)
+#define READ(object) guira_filter_read_from(read_stream, &saved, object)
 #define MERGES
 #include "program.h"
 
@@ -151,6 +163,8 @@ static void calls_view(bool is_map, bool expires) {
 #define EXPIRES false
 #define HAS_VALUES true
 #define REMOVE(object, item) guira_map_remove(object, hashes[item], value_of(hashes[item]), &found)
+#define LOAD(object) guira_map_load(path, object)
+#define READ(object) guira_map_read_from(read_stream, &saved, object)
 #define MERGES
 #include "program.h"
 
@@ -158,6 +172,12 @@ static void calls_view(bool is_map, bool expires) {
 #define EXPIRES true
 #define HAS_VALUES false
 #define REMOVE(object, item) guira_expiring_remove(object, hashes[item], generations[item], &found)
+#define LOAD(object)                                                          \
+    (timed ? guira_expiring_load_with_clock(path, read_clock, &now, object)   \
+           : guira_expiring_load(path, object))
+#define READ(object)                                                                            \
+    (timed ? guira_expiring_read_from_with_clock(read_stream, &saved, read_clock, &now, object) \
+           : guira_expiring_read_from(read_stream, &saved, object))
 #include "program.h"
 
 static void inserts_filter(guira_filter *filter) {
@@ -232,23 +252,35 @@ static void inserts_expiring(guira_expiring *expiring) {
     for (int i = 0; i < PART; i++) {
         inserted[i] = TRY(guira_expiring_insert(expiring, hashes[i], &generations[i]));
     }
-    for (int i = PART; i < 2 * PART; i += 2) {
+    for (int i = PART; i < 2 * PART; i += 4) {
         uint64_t *of = &generations[i];
         inserted[i] =
             TRY(guira_expiring_insert_unique(expiring, hashes[i], &is_new, of)) && is_new;
-        inserted[i + 1] = TRY(guira_expiring_insert_for(expiring, hashes[i + 1], 9, of + 1));
+        inserted[i + 1] =
+            timed ? TRY(guira_expiring_insert_for_ns(expiring, hashes[i + 1], TTL / 2, of + 1))
+                  : TRY(guira_expiring_insert_for_generations(expiring, hashes[i + 1], 9, of + 1));
+        for (int j = 2; j < 4; j++) {
+            inserted[i + j] =
+                TRY(guira_expiring_insert_or_refresh(expiring, hashes[i + j], &is_new)) && is_new;
+            of[j] = 0;
+        }
     }
-    uint64_t generation = 0;
-    TRY(guira_expiring_insert_batch(expiring, SLICE(2), &generation, others, NULL));
-    note_refused(2, others, generation);
+    TRY(guira_expiring_insert_batch(expiring, SLICE(2), others, NULL));
+    note_refused(2, others, 0);
     TRY(guira_expiring_insert_unique_batch(expiring, SLICE(3), some, others, NULL));
     note(3, some, 0);
-    for (int i = 4 * PART; i < ALL; i += 64) {
+    for (int i = 4 * PART; i < 5 * PART; i += 128) {
         mask = more = 0;
         TRY(guira_expiring_insert_unique_mask(expiring, MASK(i), &mask, &more));
         CHECK((mask & more) == 0);
         note_bits(i, mask);
+        mask = more = 0;
+        TRY(guira_expiring_insert_or_refresh_mask(expiring, MASK(i + 64), &mask, &more));
+        CHECK((mask & more) == 0);
+        note_bits(i + 64, mask);
     }
+    TRY(guira_expiring_insert_or_refresh_batch(expiring, SLICE(5), some, others, NULL));
+    note(5, some, 0);
 }
 
 static void calls_expiring(guira_expiring *expiring) {
@@ -262,15 +294,14 @@ static void calls_expiring(guira_expiring *expiring) {
         CHECK(found || !inserted[i]);
     }
     DO(guira_expiring_sweep(expiring, 3, &left));
-    DO(guira_expiring_advance(expiring, &generation));
-    DO(guira_expiring_tick(expiring, NULL)); // it keeps no time
-    DO(guira_expiring_tick_by(expiring, read_clock, &now, NULL));
-    now += 1000;
-    DO(guira_expiring_tick_by(expiring, read_clock, &now, &left));
-    CHECK(left == generation + 1);
-    now += 1000;
-    DO(guira_expiring_advance_to(expiring, read_clock, &now, &generation));
-    CHECK(generation == left + 1);
+    for (int i = 0; i < 2; i++) {
+        uint64_t last = generation;
+        now += TTL / 5; // more than a generation
+        DO(guira_expiring_refresh(expiring, hashes[3 * PART], &found));
+        CHECK(found || !inserted[3 * PART]);
+        DO(guira_expiring_advance(expiring, &generation));
+        EQUAL(generation, last + 1);
+    }
 }
 
 // Runs a program without each of its allocations in turn.
@@ -299,11 +330,16 @@ int main(int argc, char **argv) {
         for (no_reserve = 0; no_reserve <= growing; no_reserve++) {
             // So that what is allocated once is there.
             watch(LONG_MAX, LONG_MAX);
-            run_filter(), run_map(), run_expiring();
+            run_filter(), run_map();
+            timed = false, run_expiring();
+            timed = true, run_expiring();
             watched = false;
             refuse_each("filter", run_filter);
             refuse_each("map", run_map);
-            refuse_each("expiring", run_expiring);
+            for (int i = 0; i < 2; i++) {
+                timed = i == 1;
+                refuse_each(timed ? "expiring, timed" : "expiring", run_expiring);
+            }
         }
     }
     return heard_messages() || failed;

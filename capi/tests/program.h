@@ -38,7 +38,12 @@ static void PROGRAM(run)(void) {
     OBJECT *object = NULL, *other = NULL;
     guira_params params = params_of(growing ? CAPACITY : ALL * 2, growing);
     params.no_reserve = no_reserve;
-    if (EXPIRES) params.time_to_live = 13000;
+    if (EXPIRES && timed) {
+        params.ttl_ns = TTL;
+        params.clock = read_clock, params.clock_context = &now;
+    } else if (EXPIRES) {
+        params.window = 13;
+    }
     now = 0;
     memset(inserted, false, sizeof inserted);
     if (!TRY(CALL(create)(&params, &object))) return;
@@ -47,13 +52,11 @@ static void PROGRAM(run)(void) {
     PROGRAM(inserts)(object);
     PROGRAM(check)(object);
     if (TRY(CALL(clone)(object, &other))) PROGRAM(check_other)(other);
-    if (TRY(CALL(save)(object, path)) && TRY(CALL(load)(path, &other))) {
-        PROGRAM(check_other)(other);
-    }
+    if (TRY(CALL(save)(object, path)) && TRY(LOAD(&other))) PROGRAM(check_other)(other);
     saved.len = saved.at = 0;
     if (TRY(CALL(write_to)(object, write_bytes, &saved))) {
         calls_view(HAS_VALUES, EXPIRES);
-        if (TRY(CALL(read_from)(read_stream, &saved, &other))) PROGRAM(check_other)(other);
+        if (TRY(READ(&other))) PROGRAM(check_other)(other);
     }
 #ifdef MERGES
     if (TRY(CALL(create)(&params, &other))) {
@@ -71,7 +74,7 @@ static void PROGRAM(run)(void) {
     PROGRAM(calls)(object);
     PROGRAM(check)(object);
     // Those whose generations are known, if they have one, and that were not refreshed.
-    for (int i = PART; i < 3 * PART; i += 3) {
+    for (int i = PART; i < 3 * PART; i += 2) {
         if (!inserted[i] || (EXPIRES && generations[i] == 0)) continue;
         bool found = false;
         DO(REMOVE(object, i));
@@ -91,4 +94,6 @@ static void PROGRAM(run)(void) {
 #undef EXPIRES
 #undef HAS_VALUES
 #undef REMOVE
+#undef LOAD
+#undef READ
 #undef MERGES

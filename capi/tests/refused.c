@@ -26,7 +26,11 @@ static int write_bytes(void *context, const void *more, size_t len) {
 static guira_params params_for(const char *type, uint32_t grows) {
     guira_params params = params_of(ITEMS, grows);
     params.writers = 8;
-    if (strcmp(type, "expiring") != 0) params.no_reserve = grows & no_reserve;
+    if (strcmp(type, "expiring") == 0) {
+        params.window = 13;
+    } else {
+        params.no_reserve = grows & no_reserve;
+    }
     return params;
 }
 
@@ -232,6 +236,7 @@ static void refuse_all(void) {
         filters[i] = filter_create(&params), other_filters[i] = filter_create(&params);
         params = params_for("map", (uint32_t)i);
         maps[i] = map_create(&params), other_maps[i] = map_create(&params);
+        params = params_for("expiring", (uint32_t)i);
         if (i == 0) expirings[0] = expiring_create(&params);
         for (uint64_t hash = 0; hash < ITEMS; hash++) {
             OK(guira_filter_insert(filters[i], hash));

@@ -84,6 +84,7 @@ static void no_expiring(const guira_view *view) {
     guira_view *later = NULL;
     uint64_t generation = 77;
     STATUS(guira_view_in_generation(view, 1, &later), GUIRA_ERR_OTHER_TYPE);
+    STATUS(guira_view_after_ns(view, 1, &later), GUIRA_ERR_OTHER_TYPE);
     STATUS(guira_view_generation(view, &generation), GUIRA_ERR_OTHER_TYPE);
     CHECK(later == NULL && generation == 77);
 }
@@ -144,35 +145,82 @@ static void maps(uint32_t growing) {
     OK(guira_map_destroy(map));
 }
 
+// Notes what a set finds.
+static void look_up(const guira_expiring *set) {
+    for (int i = 0; i < ALL; i++) {
+        contained[i] = expiring_contains(set, hashes[i]);
+        counts[i] = expiring_count(set, hashes[i]);
+    }
+}
+
+// In later generations, which the test begins.
 static void expiring(uint32_t growing) {
     guira_params params = params_of(growing ? 10 : ITEMS, growing);
     params.window = 2;
-    params.time_to_live = 200;
     guira_expiring *set = expiring_create(&params);
-    uint64_t now = 1000;
-    OK(guira_expiring_tick_by(set, read_clock, &now, NULL));
     for (int i = 0; i < ITEMS; i++) {
         if (i == ITEMS / 2) expiring_advance(set);
         OK(guira_expiring_insert(set, hashes[i], NULL));
     }
-    OK(guira_expiring_tick_by(set, read_clock, &now, NULL));
     OK(guira_expiring_save(set, path));
     struct mapped mapped = map_file();
     uint64_t saved = expiring_generation(set);
     EQUAL(view_generation(mapped.view), saved);
+    guira_view *view = NULL;
+    look_up(set);
+    OK(guira_view_after_ns(mapped.view, UINT64_MAX, &view)); // there are no times
+    EQUAL(view_generation(view), saved);
+    compare(view, contained, counts);
+    OK(guira_view_destroy(view));
     for (uint64_t later = 0; later < 5; later++) {
-        for (int i = 0; i < ALL; i++) {
-            contained[i] = expiring_contains(set, hashes[i]);
-            counts[i] = expiring_count(set, hashes[i]);
-        }
+        look_up(set);
         CHECK(contained[ITEMS - 1] == (later < 3));
-        guira_view *view = NULL;
         OK(guira_view_in_generation(mapped.view, saved + later, &view));
         EQUAL(view_generation(view), saved + later);
         compare(view, contained, counts);
         OK(guira_view_destroy(view));
         expiring_advance(set);
     }
+    no_map(mapped.view);
+    unmap(mapped);
+    OK(guira_expiring_destroy(set));
+}
+
+// At later times.
+static void timed(uint32_t growing) {
+    guira_params params = params_of(growing ? 10 : ITEMS, growing);
+    uint64_t now = 5, ttl = UINT64_C(60000000000);
+    params.ttl_ns = ttl, params.clock = read_clock, params.clock_context = &now;
+    guira_expiring *set = expiring_create(&params);
+    for (int i = 0; i < ITEMS; i++) {
+        OK(guira_expiring_insert(set, hashes[i], NULL));
+        now += ttl / 2 / ITEMS; // the first one is half a time to live older than the last one
+    }
+    OK(guira_expiring_save(set, path));
+    struct mapped mapped = map_file();
+    uint64_t saved = now, generation = expiring_generation(set);
+    EQUAL(view_generation(mapped.view), generation);
+    for (uint64_t part = 0; part <= 26; part++) {
+        guira_view *view = NULL;
+        now = saved + ttl / 20 * part;
+        look_up(set);
+        CHECK(contained[0] || part >= 10);
+        CHECK(contained[ITEMS - 1] || part >= 20);
+        CHECK(!contained[0] || part < 14);
+        CHECK(!contained[ITEMS - 1] || part < 24);
+        OK(guira_view_after_ns(mapped.view, now - saved, &view));
+        EQUAL(view_generation(view), generation);
+        compare(view, contained, counts);
+        OK(guira_view_destroy(view));
+        if (part == 0) compare(mapped.view, contained, counts);
+    }
+    // A view of a view, and a time behind all others. No time passes for a view by itself.
+    guira_view *views[2] = {NULL, NULL};
+    OK(guira_view_after_ns(mapped.view, UINT64_MAX, &views[0]));
+    OK(guira_view_after_ns(views[0], 0, &views[1]));
+    EQUAL(view_contains_mask(views[0], hashes, 8, 64), 0);
+    EQUAL(view_contains_mask(views[1], hashes, 8, 64), UINT64_MAX);
+    for (int i = 0; i < 2; i++) OK(guira_view_destroy(views[i]));
     no_map(mapped.view);
     unmap(mapped);
     OK(guira_expiring_destroy(set));
@@ -226,6 +274,7 @@ int main(int argc, char **argv) {
         sets(growing);
         maps(growing);
         expiring(growing);
+        timed(growing);
     }
     damage();
     unlink(path);

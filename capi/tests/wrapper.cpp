@@ -89,15 +89,29 @@ int main(int argc, char **argv) {
     CHECK(expiring.advance() == generation + 1 && expiring.advance() == generation + 2);
     CHECK(expiring.contains_mask(hashes) == 0);
 
-    params.time_to_live = 10;
-    guira::expiring timed(params);
+    CHECK(expiring.insert_or_refresh(7) == std::optional(true));
+    CHECK(expiring.insert_or_refresh(7) == std::optional(false));
+    masks = expiring.insert_or_refresh_mask(hashes);
+    CHECK(masks.inserted == 6 && masks.refused == 0);
+    while (expiring.insert_or_refresh(next)) next++;
+
+    // A time to live, by a clock of the program.
     std::uint64_t now = 5;
-    auto clock = [&] { return now; };
-    generation = timed.info().generation;
-    CHECK(timed.tick_by(clock) == 0);
-    now = 15;
-    CHECK(timed.tick_by(clock) == generation + 1);
-    now = 25;
-    CHECK(timed.advance_to(clock) == generation + 2);
+    params.ttl_ns = 1000000;
+    CHECK(status_of([&] { guira::expiring both(params); }) == GUIRA_ERR_SETTING);
+    params.window = 0;
+    params.clock = [](void *time) { return *static_cast<std::uint64_t *>(time); };
+    params.clock_context = &now;
+    guira::expiring timed(params);
+    CHECK(timed.insert(1) && timed.insert(2));
+    now += 600000;
+    CHECK(timed.insert_or_refresh(1) == std::optional(false));
+    now += 600000;
+    CHECK(timed.contains(1) && !timed.contains(2) && timed.size() == 1);
+    timed.save(path);
+    CHECK(status_of([&] { guira::expiring without(path); }) == GUIRA_ERR_CLOCK);
+    guira_expiring *loaded;
+    guira::check(guira_expiring_load_with_clock(path.c_str(), params.clock, &now, &loaded));
+    CHECK(guira::expiring(loaded).contains(1));
     return 0;
 }

@@ -26,9 +26,6 @@ pub const VALUE: u16 = 5;
 /// The number of stamps.
 const STAMPS: u32 = 4;
 
-/// Nanoseconds of a generation.
-pub const INTERVAL: u64 = 10;
-
 /// A filter of two buckets, both of which are those of one item.
 pub trait Tiny: Send + Sync + Sized + 'static {
     /// Returns an empty filter, in which there may be this many copies of an item.
@@ -179,7 +176,7 @@ tiny! {
     Expiring: Payload::stamps(2, WINDOW, START), expiry::SLOTS, |it: &Self| it.advance() > START, [
         Layout::with_values(2, 2).expect("a layout"),
         Layout::growing(2, 2).expect("a layout")
-    ], Some(ClockState::new(WINDOW, START, INTERVAL)), 0;
+    ], Some(ClockState::new(WINDOW, START)), 0;
 }
 
 /// A call of a public method, for a filter and the key of its item.

@@ -5,7 +5,7 @@
 
 use guira::raw::{
     ClockState, Code, GrowingTable, GrowingWords, Grown, ImageLoader, Item, Leveled, Limits,
-    Payload, Place, Side, Size, SweepState,
+    Payload, Place, Side, Size,
 };
 use loom::{sync::Arc, thread::JoinHandle};
 
@@ -70,7 +70,7 @@ pub fn loaded(
     payload: Payload,
     grown: &Grown,
     words: &[u64],
-    clock: Option<(ClockState, &SweepState)>,
+    clock: Option<&ClockState>,
 ) -> GrowingTable {
     let length = words.len() as u64;
     assert_eq!(grown.invalid(length), None, "{grown:?}");

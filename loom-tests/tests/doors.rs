@@ -2,8 +2,6 @@
 //! other changes.
 #![cfg(not(feature = "semi-sorted"))]
 
-use std::time::Duration;
-
 use guira::{
     CuckooFilter, CuckooMap, ExpiringFilter, Filter, GrowingExpiringFilter, GrowingFilter,
     GrowingMap, Hashed, Insertion,
@@ -11,7 +9,7 @@ use guira::{
 };
 use guira_loom_tests::{
     check_each,
-    doors::{Call, INTERVAL, Tiny, VALUE, beside},
+    doors::{Call, Tiny, VALUE, beside},
     expiry::START,
     spawn_deep,
 };
@@ -108,7 +106,7 @@ fn changes_of_maps<G: Growth>() -> Vec<Call<Filter<Map, G>>> {
 /// Changes of an expiring filter that holds the item, which neither expires nor loses a copy to
 /// others.
 fn changes_of_expiring<G: Growth>() -> Vec<Call<Filter<Expiring, G>>> {
-    let calls: [Call<Filter<Expiring, G>>; 13] = [
+    let calls: [Call<Filter<Expiring, G>>; 12] = [
         |filter, key| assert!(filter.insert(&key).expect("room") >= START),
         |filter, key| assert!(!filter.insert_unique(&key).expect("room").is_new()),
         |filter, key| assert!(filter.refresh(&key), "there was a copy"),
@@ -117,15 +115,8 @@ fn changes_of_expiring<G: Growth>() -> Vec<Call<Filter<Expiring, G>>> {
         |filter, key| assert_eq!(filter.insert_unique_batch(&[key], &mut [true]), Ok(0)),
         |filter, key| assert_eq!(filter.insert_unique_mask(&[key]).added, 0),
         |filter, _| assert!(filter.advance() > START),
-        |filter, _| assert_eq!(filter.tick(), None, "it keeps no time"),
-        |filter, _| {
-            assert_eq!(filter.tick_by(|| Duration::ZERO), None, "nothing was measured");
-            filter.tick_by(|| Duration::from_nanos(INTERVAL));
-        },
-        |filter, _| {
-            filter.advance_to(|| Duration::ZERO);
-            assert!(filter.advance_to(|| Duration::from_nanos(INTERVAL)) > START);
-        },
+        |filter, key| assert!(!filter.insert_or_refresh(&key).expect("room").is_new()),
+        |filter, key| assert_eq!(filter.insert_or_refresh_mask(&[key]).added, 0),
         |filter, _| assert!(filter.sweep(1) <= 4 && filter.generation() >= START),
         |filter, _| filter.clear(),
     ];
@@ -265,7 +256,10 @@ fn inserts<G: Growth>() -> [fn(&Filter<Expiring, G>, Hashed) -> u64; 5] {
             Ok(Insertion::New(generation)) => generation,
             other => panic!("absent, and not inserted: {other:?}"),
         },
-        |filter, key| filter.insert_batch([key]).expect("room"),
+        |filter, key| match filter.insert_or_refresh(&key) {
+            Ok(Insertion::New(generation)) => generation,
+            other => panic!("absent, and not inserted: {other:?}"),
+        },
     ]
 }
 

@@ -39,7 +39,6 @@ mod splits_rounds;
 mod splits_values;
 mod splits_whole;
 mod stripe;
-mod ticks;
 mod ttl;
 mod unique;
 mod values;

@@ -19,23 +19,8 @@ fn cloned(table: &Aging) -> Aging {
 
 /// A copy as by a snapshot that is loaded again.
 fn restored(table: &Aging) -> Aging {
-    restored_with(table, 0)
-}
-
-/// As [`restored`], with generations of this many nanoseconds.
-fn restored_with(table: &Aging, interval: u64) -> Aging {
     let (grown, clock, words) = table.copy_words().expect("memory for a few words");
-    let (mut clock, sweep) = clock.expect("slots expire");
-    clock.interval = interval;
-    loaded(table.payload(), &grown, &words, Some((clock, &sweep)))
-}
-
-/// A table with a clock that is due every ten units. A thread of its own makes it, since the stack
-/// of the main thread is too small for snapshots.
-fn ticking() -> loom::sync::Arc<Aging> {
-    let table = loom::sync::Arc::new(aging(2));
-    let maker = spawn_deep(&table, |table| restored_with(table, 10));
-    loom::sync::Arc::new(maker.join().unwrap())
+    loaded(table.payload(), &grown, &words, clock.as_ref())
 }
 
 /// Copies a table with an expired slot, and one that expires next, beside an advance.
@@ -159,46 +144,6 @@ fn clone_beside_a_split() {
 #[test]
 fn copy_beside_a_split() {
     beside_a_split("split_age_copy_split", 128, restored);
-}
-
-/// Copies a table while its clock is read, which holds up the copy, and the copy the clock.
-fn beside_a_reading(name: &str, floor: usize, copy: Copy) {
-    check(name, floor, &["before", "after"], move |seen| {
-        let table = ticking();
-        assert_eq!(table.tick_by::<S>(|| 0), None);
-        let copier = spawn_deep(&table, copy);
-        assert_eq!(table.tick_by::<S>(|| 10), Some(START + 1));
-        let copy = copier.join().unwrap();
-        seen.note_if(copy.clock().generation() == START, "before", "after");
-        assert_ends(&copy);
-    });
-}
-
-/// Catches a clone that waits for a `tick` while the `tick` waits for it.
-#[test]
-fn clone_beside_a_reading() {
-    beside_a_reading("split_age_clone_reading", 150, cloned);
-}
-
-/// Catches a snapshot that waits for a `tick` while the `tick` waits for it.
-#[test]
-fn copy_beside_a_reading() {
-    beside_a_reading("split_age_copy_reading", 150, restored);
-}
-
-/// Catches a `tick` that begins a second generation when `advance` has begun the one that was due.
-#[test]
-fn tick_beside_an_advance() {
-    check("split_age_tick", 79, &["ticked", "not due"], |seen| {
-        let table = ticking();
-        assert_eq!(table.tick_by::<S>(|| 0), None);
-        let ticker = spawn_deep(&table, |table| table.tick_by::<S>(|| 10));
-        assert!(table.advance::<S>() > START, "the call began no generation");
-        let begun = ticker.join().unwrap();
-        assert!(begun.is_none_or(|generation| generation == START + 1), "a generation was skipped");
-        seen.note_if(begun.is_some(), "ticked", "not due");
-        assert_ends(&table);
-    });
 }
 
 /// Catches two advances that run at once, beside a split: a slot is not swept.

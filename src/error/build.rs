@@ -1,6 +1,6 @@
 //! The error of building a filter.
 
-use core::error::Error;
+use core::{error::Error, time::Duration};
 
 use crate::Layout;
 
@@ -64,6 +64,21 @@ pub enum BuildError {
         /// The lowest possible target.
         lowest: f64,
     },
+    /// The items expire, and the builder neither names a time to live
+    /// ([`ttl`](crate::FilterBuilder::ttl)) nor says that the caller begins generations
+    /// ([`window`](crate::FilterBuilder::window)).
+    NoExpiry,
+    /// There are both a [`ttl`](crate::FilterBuilder::ttl) and a
+    /// [`window`](crate::FilterBuilder::window).
+    TtlAndWindow,
+    /// The time to live is less than 10 µs, or more than 36 years.
+    InvalidTtl(Duration),
+    /// There is a [`clock`](crate::FilterBuilder::clock), and no
+    /// [`ttl`](crate::FilterBuilder::ttl).
+    ClockWithoutTtl,
+    /// There is a [`ttl`](crate::FilterBuilder::ttl) and no
+    /// [`clock`](crate::FilterBuilder::clock), and the library was built without `std`.
+    TtlWithoutClock,
     /// The window is not in `1 ..= 253`.
     InvalidWindow(u32),
     /// A value would have more than 16 bits.
@@ -108,6 +123,15 @@ texts! { BuildError:
     Self::InvalidRate(rate) => "the false-positive rate is {rate}: pass one above 0 and below 1";
     Self::RateTooLow { target, lowest } =>
         "no layout reaches a false-positive rate of {target}: pass at least {lowest:e}";
+    Self::NoExpiry =>
+        "the builder does not say when items expire: name a `ttl`, or a `window` of generations \
+        that you begin by `advance`";
+    Self::TtlAndWindow =>
+        "the builder has a `ttl` and a `window`: leave one out";
+    Self::InvalidTtl(time) => "the time to live is {time:?}: pass 10 µs to 36 years";
+    Self::ClockWithoutTtl => "the builder has a `clock` and no `ttl`: name one";
+    Self::TtlWithoutClock =>
+        "the builder has a `ttl` and no `clock`: pass one, or enable the feature `std`";
     Self::InvalidWindow(window) => "the window is {window} generations: pass 1 to 253";
     Self::InvalidValueBits(bits) => "values have {bits} bits: pass at most 16";
     Self::LayoutUnsuitable { layout, value_bits: Some(bits) } =>
@@ -138,7 +162,16 @@ mod tests {
 
     #[test]
     fn errors_of_builders_say_what_to_do() {
-        for error in [BuildError::NoCapacity, BuildError::ZeroMaxCopies, BuildError::ZeroWriters] {
+        for error in [
+            BuildError::NoCapacity,
+            BuildError::ZeroMaxCopies,
+            BuildError::ZeroWriters,
+            BuildError::NoExpiry,
+            BuildError::TtlAndWindow,
+            BuildError::InvalidTtl(Duration::ZERO),
+            BuildError::ClockWithoutTtl,
+            BuildError::TtlWithoutClock,
+        ] {
             is_advice(&error);
         }
         let layout = Layout::Plain4x16;

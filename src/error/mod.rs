@@ -71,8 +71,9 @@ pub enum InsertError {
     /// The value has more bits than the values of the map:
     /// [`value_bits`](crate::Layout::value_bits).
     ValueTooLarge,
-    /// The life is not in `1 ..= window` generations, or is a time in a filter without a time to
-    /// live: [`insert_for`](crate::ExpiringFilter#method.insert_for).
+    /// The life is longer than the time to live; or without one, not in `1 ..= window` generations;
+    /// or it is a time where there is no time to live, or a number of generations where there is:
+    /// [`insert_for`](crate::ExpiringFilter#method.insert_for).
     InvalidLife,
 }
 
@@ -93,8 +94,8 @@ texts! { InsertError:
     Self::ValueTooLarge =>
         "the value has more bits than the map's `value_bits`: build the map with more, 16 at most";
     Self::InvalidLife =>
-        "the life is zero, longer than the `window`, or a time where the filter has no time to \
-        live: pass another, or build the filter with a `ttl`";
+        "the life is zero generations, too long, or of the other kind: pass a time up to the \
+        `ttl`, or without one a number of generations up to the `window`";
 }
 
 impl Error for InsertError {}

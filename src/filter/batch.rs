@@ -44,6 +44,8 @@ pub(crate) enum BatchValues<'a> {
     All(u16),
     /// Each item has its own.
     Each(&'a [u16]),
+    /// The stamps of generations that are current as the items are added.
+    Stamps,
 }
 
 impl BatchValues<'_> {
@@ -53,6 +55,8 @@ impl BatchValues<'_> {
         match self {
             Self::All(value) => value,
             Self::Each(values) => values[position],
+            // The engine knows the clock.
+            Self::Stamps => 0,
         }
     }
 }

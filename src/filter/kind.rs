@@ -82,7 +82,7 @@ impl engine::Contents for Map {
 impl engine::Contents for Expiring {
     const NAMES: [&'static str; 2] = ["ExpiringFilter", "GrowingExpiringFilter"];
     const NUMBER: u8 = 2;
-    const DEFAULT_WINDOW: Option<u32> = Some(13);
+    const EXPIRES: bool = true;
 }
 
 impl engine::Growth for Fixed {

@@ -31,7 +31,7 @@ pub use expiring::{ExpiringFilter, GrowingExpiringFilter, Life};
 use hasher::mixing_seed;
 pub use hasher::{StableHashBuilder, StableHasher};
 pub use key::{Hashed, Key};
-use kind::{Contents, Growing, Growth};
+use kind::{Contents, Growing, Growth, Permanent};
 pub use map::{CuckooMap, GrowingMap, Values};
 pub use outcome::{InsertMask, Insertion};
 pub use set::{CuckooFilter, GrowingFilter};
@@ -110,13 +110,12 @@ pub struct Filter<C: Contents, G: Growth, S = StableHashBuilder> {
 }
 
 /// Construction, with the default hasher.
-impl<C: Contents, G: Growth> Filter<C, G> {
+impl<C: Permanent, G: Growth> Filter<C, G> {
     /// Creates a filter for `capacity` distinct items with default settings. A capacity of zero
     /// makes the smallest filter.
     ///
     /// [`false_positive_rate`](FilterBuilder::false_positive_rate) has the rates by default. Maps
-    /// get values of 8 bits, and expiring filters a window of 13 generations. For other settings
-    /// use the [`builder`](Self::builder).
+    /// get values of 8 bits. For other settings use the [`builder`](Self::builder).
     ///
     /// # Panics
     /// If [`build`](FilterBuilder::build) returns an error: for a capacity of 2^32
@@ -131,7 +130,9 @@ impl<C: Contents, G: Growth> Filter<C, G> {
     pub fn with_capacity(capacity: usize) -> Self {
         built(Self::builder().capacity(capacity).build())
     }
+}
 
+impl<C: Contents, G: Growth> Filter<C, G> {
     /// Returns a builder, for all other settings.
     ///
     /// ```
@@ -155,14 +156,14 @@ impl<C: Contents, G: Growth> Filter<C, G> {
     }
 }
 
-impl<C: Contents> Default for Filter<C, Growing> {
+impl<C: Permanent> Default for Filter<C, Growing> {
     /// Creates an empty filter, as [`new`](Filter::new).
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<C: Contents> Filter<C, Growing> {
+impl<C: Permanent> Filter<C, Growing> {
     /// Creates an empty filter, with 4,096 slots at first. Its hasher is made from a random seed.
     ///
     /// ```

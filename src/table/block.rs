@@ -280,15 +280,19 @@ impl<S: Blocks> Table<S> {
         let (mut count, mut lookups) = (0, Lookups::EMPTY);
         let prefetch = |columns: &_, place| self.space.prefetch_at(columns, place);
         for_each_block(self, hashes, prefetch, |position, now, next| {
-            let generation = self.clock.generation();
+            // First, once for the block: see `look_for_visible`.
+            let time = self.clock.time();
+            let clock = self.clock.look();
+            let ages = self.clock.visible_ages(clock, time);
             self.look_up_block::<true>(now, next, &mut lookups);
-            let unchanged = self.clock.validate(generation);
+            let unchanged = self.clock.validate(clock);
+            let hits_count = unchanged || !self.clock.has_times();
             let Lookups { found, values: stamps, .. } = &mut lookups;
             for place in 0..now.1.min(BLOCK) {
-                let shows = self.clock.shows(generation, stamps[place].into());
+                let shows = self.clock.age(clock, stamps[place].into()) < ages;
                 // Open: the copy that was found has expired, so that another one may be visible; or
-                // none was found, and the generation has changed.
-                if !(if found[place] { shows } else { unchanged }) {
+                // the clock has changed.
+                if !(if found[place] { shows & hits_count } else { unchanged }) {
                     // To look for another copy is no retry.
                     if !found[place] {
                         self.counters.lookup_retried();

@@ -251,8 +251,8 @@ pub(crate) use block::{BLOCK, Blocks, Lookups};
 pub use counter::ShardedCounter;
 #[cfg(feature = "std")]
 pub(crate) use expiry::MAX_GENERATION;
-pub use expiry::{ClockAndSweep, ClockState, Generations, SweepState, TimeSource};
-pub(crate) use expiry::{MAX_LAG, MAX_READING, stamp_bits};
+pub use expiry::{Clock, ClockState, Start, TimeSource, TimeState};
+pub(crate) use expiry::{TIMES_TO_LIVE, stamp_bits};
 #[cfg(feature = "raw")]
 pub use fixed::Move;
 pub(crate) use fixed::table_bytes;
@@ -294,7 +294,7 @@ pub struct Table<S: Space> {
     space: S,
     stripes: Stripes,
     counters: Counters,
-    clock: Generations,
+    clock: Clock,
     /// The instructions for batches. The processor has them.
     kernel: Kernel,
 }
@@ -319,7 +319,7 @@ impl<S: Space> Table<S> {
     /// What the table knows about the age of its slots.
     #[inline]
     #[must_use]
-    pub fn clock(&self) -> &Generations {
+    pub fn clock(&self) -> &Clock {
         &self.clock
     }
 
@@ -338,11 +338,11 @@ impl<S: Space> Table<S> {
         self.kernel = kernel;
     }
 
-    /// Sets the clock of a table that is not shared.
-    pub(crate) fn set_clock(&mut self, state: Option<ClockState>) {
-        if let Some(state) = state {
-            self.clock.set(state);
-        }
+    /// Sets the clock of a table that is not shared, if slots expire. Returns `None` if the system
+    /// refuses the memory.
+    #[must_use]
+    pub(crate) fn set_clock(&mut self, state: Option<&ClockState>) -> Option<()> {
+        state.map_or(Some(()), |state| self.clock.set(state))
     }
 
     /// The number of stripes.

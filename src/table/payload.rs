@@ -1,6 +1,6 @@
 //! What slots hold beside a fingerprint.
 
-use super::Generations;
+use super::Clock;
 
 /// What the slots of a table hold beside a fingerprint: a number of bits, none in sets. They are a
 /// value, or if slots expire, the stamp of a generation; then it also tells how slots age.
@@ -37,14 +37,12 @@ impl Payload {
         Self { value_bits: bits, ages: Some(Ages { window, start }) }
     }
 
-    /// Returns the clock of a new table with this many stripes, and with this many buckets at first
-    /// if it grows; or `None` if the system refuses the memory.
-    pub(super) fn clock(self, stripes: usize, grows: Option<u64>) -> Option<Generations> {
+    /// Returns the clock of a new table with this many stripes, or `None` if the system refuses the
+    /// memory.
+    pub(super) fn clock(self, stripes: usize) -> Option<Clock> {
         match self.ages {
-            None => Some(Generations::none()),
-            Some(Ages { window, start }) => {
-                Generations::new(start, (window, self.value_bits), stripes, grows)
-            }
+            None => Some(Clock::none()),
+            Some(Ages { window, start }) => Clock::new(start, (window, self.value_bits), stripes),
         }
     }
 

@@ -179,10 +179,18 @@ impl Stripes {
         all
     }
 
-    /// Acquires and releases every lock, one at a time. What a holder did before this thread passed
-    /// its lock happened before the return.
-    pub(crate) fn pass(&self) {
-        self.all.iter().for_each(|stripe| drop(stripe.lock()));
+    /// Acquires and releases the locks from the `first` on, one at a time. Stops at one that another
+    /// thread holds, unless the call `waits`. Returns the number of locks that were passed, the
+    /// first ones included. What a holder did before this thread passed its lock happened before
+    /// the return.
+    pub(crate) fn pass(&self, first: u64, waits: bool) -> u64 {
+        let rest = &self.all[first as usize..];
+        let is_held = |stripe: &Stripe| {
+            let guard = if waits { Some(stripe.lock()) } else { stripe.try_lock() };
+            guard.is_none()
+        };
+        let passed = rest.iter().position(is_held).unwrap_or(rest.len());
+        first + passed as u64
     }
 
     /// How often a thread waited for one of the locks.

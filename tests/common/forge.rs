@@ -5,7 +5,7 @@ use std::ops::Range;
 use rapidhash::v3::{RapidSecrets, rapidhash_v3, rapidhash_v3_seeded};
 
 /// Bytes of the header.
-pub const HEADER: usize = 192;
+pub const HEADER: usize = 256;
 /// Bytes of a block of words.
 pub const BLOCK: usize = 64 << 10;
 /// Where fields are. Those that some kinds of filters lack are zero there.
@@ -25,17 +25,20 @@ pub const COPIES: usize = 48;
 pub const TARGET: usize = 56;
 pub const WINDOW: usize = 64;
 pub const GENERATION: usize = 72;
-pub const INTERVAL: usize = 80;
+pub const TIME_TO_LIVE: usize = 80;
 pub const FIRST: usize = 88;
 pub const SIZE: usize = 96;
 pub const MAX_BUCKETS: usize = 104;
 pub const LOAD: usize = 112;
 pub const GHOSTS: usize = 120;
-pub const SWEEP: usize = 128;
-pub const WORDS: usize = 152;
-pub const OCCUPIED: usize = 160;
-pub const ELAPSED: usize = 168;
-pub const LATEST: usize = 176;
+pub const WORDS: usize = 128;
+pub const OCCUPIED: usize = 136;
+pub const CLEAN: usize = 144;
+pub const REFRESHED: usize = 152;
+pub const BOUND: usize = 160;
+pub const SWEPT: usize = 168;
+pub const END: usize = 176;
+pub const TIMES: usize = 184;
 
 /// The number at an offset.
 ///

@@ -1,16 +1,11 @@
 //! Expiring filters, of a fixed size and growing: how long an item is found, under every operation,
-//! beside threads, and by the caller's clock.
+//! and beside threads.
 
-mod beside_time;
 #[path = "../common/mod.rs"]
 mod common;
 mod growth;
-#[cfg(feature = "std")]
-mod pauses;
 mod settings;
 mod threads;
-mod time;
-#[cfg(feature = "std")]
 mod ttl;
 
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
@@ -24,8 +19,6 @@ use guira::{Filter, FilterBuilder, InsertError, Layout, kind::Expiring};
 
 on_both_engines! {
     a_full_filter_loses_nothing,
-    late_copies_fill_their_buckets,
-    a_batch_is_of_one_generation,
 }
 
 /// All windows with stamps of up to 4 bits, and the longest ones with 5 and with 8 bits.
@@ -79,43 +72,5 @@ fn a_full_filter_loses_nothing<G: Subject>() {
             filter.advance();
         }
         assert_eq!(filter.insert(&absent), Ok(filter.generation()));
-    }
-}
-
-/// Copies that a suspended call adds in the last generation in which their stamp is not swept: they
-/// are not found, and yet no insert takes their place or looks for room for ever.
-fn late_copies_fill_their_buckets<G: Subject>() {
-    for layout in layouts::<G>(1) {
-        let filter = builder::<G>(100, 1).layout(layout).build().expect("a small filter");
-        let key = 7;
-        let late_keys = (0..20).map(|number| {
-            if number == 0 {
-                (0..3).for_each(|_| _ = filter.advance());
-            }
-            key
-        });
-        let error = filter.insert_batch(late_keys).expect_err("more copies than slots");
-        let reasons: Vec<_> = error.failures().map(|(_, reason)| reason).collect();
-        assert!(reasons.iter().all(|reason| *reason == InsertError::TooManyCopies), "{layout:?}");
-        assert!((2..=12).contains(&(20 - reasons.len())), "{layout:?}: {reasons:?}");
-        assert_eq!(filter.count(&key), 0);
-        assert_eq!(filter.insert(&key), Err(InsertError::TooManyCopies));
-    }
-}
-
-/// All items of a batch have the generation that it returns, though another one begins meanwhile.
-fn a_batch_is_of_one_generation<G: Subject>() {
-    for items in [3, 100] {
-        let filter = builder::<G>(1_000, 5).build().expect("a small filter");
-        let start = filter.generation();
-        let keys = (0..items).inspect(|&key| {
-            if key == items / 2 {
-                filter.advance();
-            }
-        });
-        assert_eq!(filter.insert_batch(keys), Ok(start));
-        assert_eq!(filter.generation(), start + 1);
-        assert!((0..items).all(|key| filter.remove(&key, start)));
-        assert!(filter.is_empty());
     }
 }

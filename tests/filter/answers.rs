@@ -24,15 +24,18 @@ fn lookups_of_absent_keys_write_their_answers() {
     check_lookups(&GrowingFilter::with_capacity(1_000));
     check_lookups(&CuckooMap::with_capacity(1_000));
     check_lookups(&GrowingMap::with_capacity(1_000));
-    check_lookups(&ExpiringFilter::with_capacity(1_000));
-    check_lookups(&GrowingExpiringFilter::with_capacity(1_000));
+    check_lookups(&ExpiringFilter::builder().capacity(1_000).window(13).build().unwrap());
+    check_lookups(&GrowingExpiringFilter::builder().capacity(1_000).window(13).build().unwrap());
 }
 
 /// The same of values, removals and unique inserts.
 #[test]
 fn other_batches_write_their_answers() {
     let (map, growing) = (CuckooMap::with_capacity(1_000), GrowingMap::with_capacity(1_000));
-    let (set, seen) = (CuckooFilter::with_capacity(1_000), ExpiringFilter::with_capacity(1_000));
+    let (set, seen) = (
+        CuckooFilter::with_capacity(1_000),
+        ExpiringFilter::builder().capacity(1_000).window(13).build().unwrap(),
+    );
     for number in NUMBERS {
         let hashes: Vec<u64> = (0..number as u64).collect();
         let keys = Hashed::slice(&hashes);

@@ -34,7 +34,7 @@ fn error<C: Contents, G: Growth>(builder: FilterBuilder<C, G>) -> BuildError {
 }
 
 fn no_capacity<K: Kind>() {
-    let builder = Filter::<K::Contents, K::Growth>::builder;
+    let builder = new::<K>;
     if K::GROWS {
         let filter = builder().build().expect("a default");
         assert!((4_096..4_100).contains(&filter.slots()), "{filter:?}");
@@ -244,12 +244,19 @@ macro_rules! sets_panic_at_the_line_of_the_caller {
 fn panics_are_at_the_line_of_the_caller() {
     sets_panic_at_the_line_of_the_caller!(&CuckooFilter::with_capacity(10));
     sets_panic_at_the_line_of_the_caller!(&GrowingFilter::with_capacity(10));
-    sets_panic_at_the_line_of_the_caller!(&ExpiringFilter::with_capacity(10));
+    sets_panic_at_the_line_of_the_caller!(
+        &ExpiringFilter::builder().capacity(10).window(13).build().unwrap()
+    );
     let (filter, three, long) = (&CuckooFilter::with_capacity(10), [1, 2, 3], [0; 65]);
     filter.insert(&1).expect("room");
     assert_panics_here(LENGTHS, &[here!(filter.remove_batch(&three, &mut [false; 4]))]);
     assert_eq!((filter.len(), filter.count(&1)), (1, 1));
-    assert_panics_here(BURST, &[here!(ExpiringFilter::with_capacity(1).refresh_mask(&long))]);
+    assert_panics_here(
+        BURST,
+        &[here!(
+            ExpiringFilter::builder().capacity(1).window(13).build().unwrap().refresh_mask(&long)
+        )],
+    );
     let most = usize::MAX;
     assert_panics_here(
         "buckets",

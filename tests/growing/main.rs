@@ -11,11 +11,11 @@ mod steps;
 use std::thread;
 
 use common::{
-    kind::{BuilderOf, GrowingExpiringSets, GrowingMaps, GrowingSets, Kind, Of},
+    kind::{BuilderOf, GrowingExpiringSets, GrowingMaps, GrowingSets, Kind, Of, new},
     rng, scaled, settings,
     suite::on_kinds,
 };
-use guira::{Filter, GrowingExpiringFilter, GrowingFilter, GrowingMap, InsertError, kind::Growing};
+use guira::{GrowingExpiringFilter, GrowingFilter, GrowingMap, InsertError, kind::Growing};
 use rand::RngExt;
 
 on_kinds! {
@@ -58,7 +58,7 @@ impl Grows for GrowingExpiringSets {
 
 /// A builder with default settings.
 fn builder<K: Kind<Growth = Growing>>() -> BuilderOf<K> {
-    Filter::<K::Contents, Growing>::builder()
+    new::<K>()
 }
 
 /// A filter for a few items at first, with a high rate.

@@ -3,8 +3,8 @@
 use std::{collections::HashMap, thread};
 
 use guira::{
-    CuckooFilter, CuckooMap, ExpiringFilter, Filter, GrowingExpiringFilter, GrowingFilter,
-    GrowingMap, Hashed, InsertBatchError, InsertError, MergeError, kind::Growing,
+    CuckooFilter, CuckooMap, ExpiringFilter, GrowingExpiringFilter, GrowingFilter, GrowingMap,
+    Hashed, InsertBatchError, InsertError, MergeError, kind::Growing,
 };
 
 use super::{
@@ -38,7 +38,7 @@ fn allocated(capacity: usize) -> GrowingFilter {
 fn grow<K: Kind<Growth = Growing>>(
     insert: impl Fn(&Of<K>, u64) -> Result<(), InsertError>,
 ) -> Of<K> {
-    let builder = Filter::<K::Contents, Growing>::builder().capacity(1_000).seed(1);
+    let builder = new::<K>().capacity(1_000).seed(1);
     let filter: Of<K> = builder.reserve_address_space(false).build().expect("memory");
     let mut keys = 0..;
     for _ in 0..3 {
@@ -260,18 +260,19 @@ fn most_calls_allocate_nothing() {
     }
     /// A filter that may not grow.
     macro_rules! capped {
-        ($kind:ident) => {{
-            let filter = $kind::builder().capacity(keys.len()).seed(1).build().expect("memory");
+        ($builder:expr) => {{
+            let filter = $builder.capacity(keys.len()).seed(1).build().expect("memory");
             filter.set_max_bytes(Some(filter.size_in_bytes()));
             filter
         }};
     }
     sets!(CuckooFilter::builder().capacity(keys.len()).seed(1).build().expect("memory"));
     maps!(CuckooMap::builder().capacity(keys.len()).seed(1).build().expect("memory"));
-    expiring!(ExpiringFilter::builder().capacity(keys.len()).seed(1).build().expect("memory"));
-    sets!(capped!(GrowingFilter));
-    maps!(capped!(GrowingMap));
-    expiring!(capped!(GrowingExpiringFilter));
+    let builder = ExpiringFilter::builder().window(13);
+    expiring!(builder.capacity(keys.len()).seed(1).build().expect("memory"));
+    sets!(capped!(GrowingFilter::builder()));
+    maps!(capped!(GrowingMap::builder()));
+    expiring!(capped!(GrowingExpiringFilter::builder().window(13)));
 }
 
 /// A set that shrinks needs no memory.

@@ -24,7 +24,7 @@ on_all_kinds! {
 
 /// Bytes of the header of a snapshot.
 #[cfg(feature = "std")]
-const HEADER: usize = 192;
+const HEADER: usize = 256;
 
 #[test]
 fn refused_memory_is_an_error() {
@@ -267,7 +267,7 @@ fn a_cap_below_the_first_size_is_an_error() {
     }
     check(&GrowingFilter::builder(), true);
     check(&GrowingMap::builder(), true);
-    check(&GrowingExpiringFilter::builder(), true);
+    check(&GrowingExpiringFilter::builder().window(13), true);
     check(&CuckooFilter::builder(), false);
     check(&CuckooMap::builder(), false);
     // Its counters of generations come on top.

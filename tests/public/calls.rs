@@ -1,13 +1,11 @@
 //! The calls that a thread makes, and what each did to the keys.
 
-#[cfg(feature = "std")]
-use guira::Filter;
 use guira::{InsertError, Insertion, MergeError};
 
 use super::{
     common::{
         Subject,
-        kind::{Kind, Of, Timing},
+        kind::{By, Kind, Of, Timing},
     },
     spec::{Op, Tag},
 };
@@ -47,6 +45,8 @@ pub enum Action {
     InsertUniqueFor,
     Refresh,
     RefreshMask,
+    InsertOrRefresh,
+    InsertOrRefreshMask,
     Sweep,
     Pass,
     // Only in a filter that grows.
@@ -72,6 +72,7 @@ impl Action {
             actions.push(Merge);
         } else {
             actions.extend([InsertUniqueFor, Refresh, RefreshMask, Sweep]);
+            actions.extend([InsertOrRefresh, InsertOrRefreshMask]);
             actions.extend([Pass; 5]);
         }
         if K::GROWS {
@@ -156,7 +157,8 @@ impl<K: Kind<Tag: Tag>> Place<'_, K> {
 
     /// The age with which this life begins.
     fn age(&self, life: u16) -> u64 {
-        if K::IS_PERMANENT { 0 } else { u64::from(self.timing.window) - u64::from(life) }
+        let has_ages = !K::IS_PERMANENT && self.timing.by == By::Advance;
+        if has_ages { u64::from(self.timing.window) - u64::from(life) } else { 0 }
     }
 
     /// Makes a call, and returns what it did.
@@ -292,7 +294,8 @@ impl<K: Kind<Tag: Tag>> Place<'_, K> {
             #[cfg(feature = "std")]
             Action::Save => {
                 let bytes = filter.to_bytes();
-                return self.copied(&Filter::loader().bytes(&bytes).expect("its own bytes"));
+                let copy = K::load(&bytes, self.timing);
+                return self.copied(&copy);
             }
             Action::Clear => {
                 filter.clear();
@@ -319,12 +322,29 @@ impl<K: Kind<Tag: Tag>> Place<'_, K> {
                 let mask = K::refresh_mask(filter, &[0; KEYS as usize]);
                 (0..KEYS).map(|at| (0, Op::Refresh(mask >> at & 1 == 1))).collect()
             }
+            Action::InsertOrRefresh => vec![(
+                0,
+                match K::insert_or_refresh(filter, 0) {
+                    Ok(Insertion::New(tag)) => Op::AddUnique(Some(tag), 0),
+                    Ok(Insertion::Found(())) => Op::Refresh(true),
+                    Err(error) => absent(error),
+                },
+            )],
+            Action::InsertOrRefreshMask => {
+                let mask = K::insert_or_refresh_mask(filter, &[0; KEYS as usize]);
+                let op = |at: u64| match (mask.refused >> at & 1, mask.added >> at & 1) {
+                    (1, _) => Op::Contains(false),
+                    (_, 1) => unique(true),
+                    _ => Op::Refresh(true),
+                };
+                (0..KEYS).map(|at| (0, op(at))).collect()
+            }
             Action::Sweep => {
                 K::sweep(filter, 1 + 20 * u64::from(choice));
                 vec![]
             }
             Action::Pass => {
-                K::pass(filter, self.timing, choice);
+                K::pass(filter, self.timing);
                 return Done { seen: Some(K::now(filter)), ..nothing };
             }
         };

@@ -92,9 +92,7 @@ impl<K: Kind<Tag: Tag>> Scene<K> {
         if !K::IS_PERMANENT {
             let expired = keys.by_ref().take(EXPIRED.min(others / 4) as usize);
             expired.for_each(|key| K::add(&filter, key).expect("room"));
-            (0..=setting.timing.window).for_each(|_| K::pass(&filter, setting.timing, 0));
-            // Time is counted from here, and nothing is due.
-            K::pass(&filter, setting.timing, 2);
+            (0..=setting.timing.window).for_each(|_| K::pass(&filter, setting.timing));
         }
         let others: Vec<_> = keys.filter_map(insert).collect();
         let is_added = matches!(
@@ -179,8 +177,7 @@ impl<K: Kind<Tag: Tag>> Scene<K> {
         K::Growth::shrink(&mut scene.filter);
         scene.look();
         let Self { setting, call, filter, .. } = &scene;
-        K::pass(filter, setting.timing, 0);
-        K::pass(filter, setting.timing, 2);
+        K::pass(filter, setting.timing);
         K::sweep(filter, u64::MAX);
         let absent = scene.absent;
         assert!(K::add_unique(filter, absent).is_ok() || setting.room.is_scarce, "{call:?}");
@@ -240,27 +237,22 @@ fn halt_at_every_step<K: Kind<Tag: Tag>>(
         assert!(has_panicked || K::GROWS, "{:?} takes no step {number}", panic.call);
 
         let stop = scene();
-        // A write to a filter that keeps time waits for whoever begins a generation that is due.
-        let by_others = matches!(stop.setting.timing.by, By::Advance | By::Clock);
-        let goes_on = by_others || stop.action() != Action::Pass;
         // One that grows because it is loaded may need memory, and wait for it.
         let key = if stop.action() == Action::Grow { None } else { panic.key_with_room() };
         let stripes = stripes::<K>(&stop.filter);
         let has_stopped = stopped(call(&stop), number, |taken| {
             stop.look();
-            if goes_on {
-                if let Some(key) = key {
-                    unblocked(MANY, || K::add(&stop.filter, key)).expect("there is room");
-                    K::add(&panic.filter, key).expect("there is room");
-                }
-                // A longer window changes nothing about locks.
-                if stop.setting.timing.window == 1 {
-                    let held = held(stop.action(), taken, &stripes);
-                    let mut beside = beside(&stop, &panic, &held, &stripes);
-                    // Beside a thread that holds no lock, everybody goes on.
-                    if !held.is_empty() {
-                        writers.append(&mut beside);
-                    }
+            if let Some(key) = key {
+                unblocked(MANY, || K::add(&stop.filter, key)).expect("there is room");
+                K::add(&panic.filter, key).expect("there is room");
+            }
+            // A longer window changes nothing about locks.
+            if stop.setting.timing.window == 1 {
+                let held = held(stop.action(), taken, &stripes);
+                let mut beside = beside(&stop, &panic, &held, &stripes);
+                // Beside a thread that holds no lock, everybody goes on.
+                if !held.is_empty() {
+                    writers.append(&mut beside);
                 }
             }
             stop.look();

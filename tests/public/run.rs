@@ -136,10 +136,9 @@ impl<'a, K: Kind<Tag: Tag>> Scene<'a, K> {
                 }
             }
             if age > 0 {
-                K::pass(&filter, timing, 0);
+                K::pass(&filter, timing);
             }
         }
-        setting.count_time_from_here::<K>(&filter);
         let steps = Self::steps(setting, number, &mut rng);
         #[cfg(not(shuttle))]
         let threads = steps.len();

@@ -6,11 +6,13 @@ use std::{
     sync::atomic::{AtomicU64, Ordering::SeqCst},
 };
 
+use guira::Filter;
+
 use super::{
     calls::{Action, GROWTH, KEYS},
     common::{
         Subject,
-        kind::{BuilderOf, By, Kind, Of, Timing, new, stamp_bits},
+        kind::{BuilderOf, By, Kind, Of, Timing, stamp_bits},
     },
     run::{STEPS, THREADS},
     spec::Rules,
@@ -62,15 +64,7 @@ impl Setting {
     /// The settings of a kind: what limits its room, or how its items expire. Users run beside one
     /// another, and each has its own clocks.
     pub fn all<K: Kind, const USER: usize>() -> Vec<Self> {
-        let ways = [
-            (1, By::Advance),
-            (2, By::Advance),
-            (1, By::Clock),
-            #[cfg(feature = "std")]
-            (1, By::Itself),
-            #[cfg(feature = "std")]
-            (2, By::Itself),
-        ];
+        let ways = [(1, By::Advance), (2, By::Advance), (6, By::Writes)];
         let rooms =
             [(None, false), (Some(1), true), (Some(2), false), (Some(3), true), (None, true)];
         let clock = &CLOCKS[USER][usize::from(K::GROWS)];
@@ -127,7 +121,7 @@ impl Setting {
             (false, true) => [10, MOST as usize],
             (false, false) => [CAPACITY; 2],
         };
-        let builder = K::Growth::up_to(most, new::<K>().capacity(first).seed(seed));
+        let builder = K::Growth::up_to(most, Filter::builder().capacity(first).seed(seed));
         K::timed(builder, self.timing)
     }
 
@@ -145,13 +139,6 @@ impl Setting {
             && adds_all(&few, 0..KEYS)
             && (self.room.is_scarce || is_merged())
             && (0..all).all(|key| filter.count(&key) == 1)
-    }
-
-    /// Has `tick_by` count the time, if it begins generations.
-    pub fn count_time_from_here<K: Kind>(&self, filter: &Of<K>) {
-        if self.timing.by == By::Clock {
-            K::pass(filter, self.timing, 2);
-        }
     }
 
     /// The generations that may begin in a program. With one more, an insert that a thread was long

@@ -2,27 +2,22 @@
 //! saved and loaded again, whatever is done with it. (Fields that have only one valid value are in
 //! `fields.rs`.)
 
-use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
-
 use guira::LoadError;
 
 use super::common::{
     Subject,
     forge::{
-        BLOCK, CAPACITY, CONTENTS, COPIES, ELAPSED, FIRST, GENERATION, GHOSTS, HEADER, INTERVAL,
-        LATEST, LOAD, MAX_BUCKETS, OCCUPIED, SIZE, STRIPES, SWEEP, TARGET, WINDOW, WORDS, amend,
-        number, put,
+        BLOCK, BOUND, CAPACITY, CLEAN, CONTENTS, COPIES, END, FIRST, GENERATION, GHOSTS, HEADER,
+        LOAD, MAX_BUCKETS, OCCUPIED, REFRESHED, SIZE, STRIPES, SWEPT, TARGET, TIME_TO_LIVE, TIMES,
+        WINDOW, WORDS, amend, number, put,
     },
-    kind::{By, Kind, Of, Timing, new},
+    kind::{Kind, Of, new},
     rng,
     saved::{crowd, filled, loader},
     suite::on_all_kinds,
 };
 
 on_all_kinds! { a_field_at_its_limit_stays_valid }
-
-/// The clock that is passed to `tick_by` and `advance_to`.
-static CLOCK: AtomicU64 = AtomicU64::new(1);
 
 /// Keys of which a filter has some.
 const KEYS: u64 = 150;
@@ -69,10 +64,6 @@ fn empty<K: Kind>(bytes: &[u8], slots: u64, first: u64, level: u64, split: u64) 
     let counts = [(WORDS, buckets), (OCCUPIED, 0), (GHOSTS, 0), (CAPACITY, capacity)];
     for (at, number) in numbers.into_iter().chain(counts) {
         put(&mut bytes, at, number);
-    }
-    if bytes[CONTENTS] == 2 {
-        put(&mut bytes, SWEEP, buckets);
-        put(&mut bytes, SWEEP + 8, buckets);
     }
     let blocks = (8 * buckets as usize).div_ceil(BLOCK);
     bytes.resize(bytes.len() + 8 * (blocks + 1), 0);
@@ -143,18 +134,6 @@ fn of_growing<K: Kind>(bytes: &[u8], slots: u64, per_bucket: u64) -> Vec<Row> {
         for ghosts in [0, slots, u64::MAX] {
             rows.push(row("ghosts", &[(GHOSTS, ghosts)], None));
         }
-    } else {
-        let end = "end of the sweep";
-        rows.push(row(end, &[(SWEEP, 0), (SWEEP + 8, first)], None));
-        rows.push(row(end, &[(SWEEP, 0), (SWEEP + 8, first - 1)], Some(end)));
-        rows.push(row(end, &[(SWEEP, buckets), (SWEEP + 8, buckets)], None));
-        rows.push(row(end, &[(SWEEP, 0), (SWEEP + 8, buckets + 1)], Some(end)));
-        let swept = [(SWEEP, first + 1), (SWEEP + 8, first)];
-        rows.push(row("swept buckets", &swept, Some("swept buckets")));
-        let now = number(bytes, GENERATION);
-        rows.push(row("refreshed", &[(SWEEP + 16, 1)], None));
-        rows.push(row("refreshed", &[(SWEEP + 16, now)], None));
-        rows.push(row("refreshed", &[(SWEEP + 16, now + 1)], Some("refreshed generation")));
     }
     // Sizes: the smallest table, and one that can grow no further, with and without room for the
     // last child, and with the lowest load.
@@ -172,39 +151,74 @@ fn of_growing<K: Kind>(bytes: &[u8], slots: u64, per_bucket: u64) -> Vec<Row> {
     rows
 }
 
-fn of_expiring(bytes: &[u8]) -> Vec<Row> {
+fn of_expiring(bytes: &[u8], buckets: u64) -> Vec<Row> {
     let row = |name, numbers: &[_], refused| row(bytes, name, numbers, refused);
     let (window, now) = (number(bytes, WINDOW), number(bytes, GENERATION));
     assert_eq!(window, 13);
-    let (last, keeps_time) = ((1 << 63) - 1, byte(bytes, CONTENTS + 3, 1));
+    let last = (1 << 63) - 1;
     let mut rows = vec![
         row("window", &[(WINDOW, 5)], Some("window")),
         row("window", &[(WINDOW, 6)], None),
         row("window", &[(WINDOW, 14)], Some("window")),
         row("generation", &[(GENERATION, window - 1)], Some("generation")),
         row("generation", &[(GENERATION, window), (WINDOW, window)], None),
-        row("generation", &[(GENERATION, last - 1)], None),
-        row("generation", &[(GENERATION, last)], None),
+        row("generation", &[(GENERATION, last - 1), (CLEAN, last - 14), (BOUND, last - 14)], None),
+        row("generation", &[(GENERATION, last), (CLEAN, last - 14), (BOUND, last - 14)], None),
+        row("generation", &[(GENERATION, last), (CLEAN, last), (BOUND, last)], None),
         row("generation", &[(GENERATION, last + 1)], Some("generation")),
         row("generation", &[(GENERATION, u64::MAX)], Some("generation")),
-        row("keeps time", &[keeps_time], Some("unused field")),
-        row("latest", &[(LATEST, u64::MAX)], None),
-        row("latest", &[(LATEST, u64::MAX), (ELAPSED, u64::MAX)], None),
+        row("swept", &[(CLEAN, now), (BOUND, now)], None),
+        row("swept", &[(CLEAN, now + 1)], Some("swept generation")),
+        row("swept", &[(GENERATION, 99), (CLEAN, 85), (BOUND, 85)], None),
+        row("bound", &[(GENERATION, 99), (CLEAN, 85), (BOUND, 86)], Some("bound of the sweep")),
+        row("bound", &[(GENERATION, 99), (CLEAN, 85), (BOUND, 99), (END, buckets)], None),
+        row(
+            "bound",
+            &[(GENERATION, 99), (CLEAN, 85), (BOUND, 100), (END, buckets)],
+            Some("bound of the sweep"),
+        ),
+        row("end", &[(END, buckets), (SWEPT, buckets - 1)], None),
+        row("end", &[(END, buckets), (SWEPT, buckets)], Some("swept buckets")),
+        row("end", &[(END, buckets + 1)], Some("end of the sweep")),
+        row("end", &[(SWEPT, 1)], Some("swept buckets")),
+        row("swept", &[(GENERATION, 99), (CLEAN, 84)], Some("swept generation")),
+        row("refreshed", &[(REFRESHED, 1)], None),
+        row("refreshed", &[(REFRESHED, now)], None),
+        row("refreshed", &[(REFRESHED, now + 1)], Some("refreshed generation")),
+        row("time", &[(TIME_TO_LIVE, 1 << 30)], Some("unused field")),
+        row("time", &[(TIMES, 1)], Some("unused field")),
     ];
-    for interval in [1, u64::MAX] {
-        let fields = [(INTERVAL, interval), (ELAPSED, interval - 1), (LATEST, u64::MAX)];
-        for generation in [now, last - 1, last] {
-            let both = [&fields[..], &[(GENERATION, generation)]].concat();
-            rows.push(row("interval", &both, None));
-            rows.push(row(
-                "interval, keeps time",
-                &[&both[..2], &both[3..], &[keeps_time]].concat(),
-                None,
-            ));
+    // The same with a clock of the system: the coarse one, or the precise one.
+    for (source, lag) in [(1, 72_000_000), (2, 0)] {
+        let clock = byte(bytes, CONTENTS + 3, source);
+        for time in [10_000_u64, 1 << 30, 1 << 60] {
+            let timed = |name, numbers: &[_], refused| {
+                let fields = [(WINDOW, 6), (TIME_TO_LIVE, time), clock];
+                row(name, &[&fields[..], numbers].concat(), refused)
+            };
+            rows.push(timed("time", &[], None));
+            rows.push(timed("time", &[(WINDOW, 7)], Some("window")));
+            let too_short = [(TIME_TO_LIVE, 9_999)];
+            rows.push(timed("time", &too_short, Some("time to live")));
+            let too_long = [(TIME_TO_LIVE, (1 << 60) + 1)];
+            rows.push(timed("time", &too_long, Some("time to live")));
+            let most = 2 * (time + lag) + 512;
+            for at in (TIMES..).step_by(8).take(7) {
+                for left in [most, 0_u64.wrapping_sub(1), 0_u64.wrapping_sub(1 << 61)] {
+                    rows.push(timed("time left", &[(at, left)], None));
+                }
+                for left in [most + 1, 0_u64.wrapping_sub((1 << 61) + 1)] {
+                    rows.push(timed("time left", &[(at, left)], Some("time left")));
+                }
+            }
+            let all = |left: u64| (TIMES..).step_by(8).take(7).map(|at| (at, left)).collect();
+            let (most, last): (Vec<_>, _) = (all(most), (GENERATION, last));
+            let late = [last, (CLEAN, last.1), (BOUND, last.1)];
+            rows.push(timed("times left", &[&most[..], &late].concat(), None));
+            rows.push(timed("times left", &most, None));
         }
-        let refused = Some("elapsed time");
-        rows.push(row("elapsed", &[(INTERVAL, interval), (ELAPSED, interval)], refused));
     }
+    rows.push(row("clock", &[byte(bytes, CONTENTS + 3, 4)], Some("unused field")));
     rows
 }
 
@@ -212,10 +226,6 @@ fn of_expiring(bytes: &[u8]) -> Vec<Row> {
 type Step<K> = (&'static str, fn(&mut Of<K>));
 
 fn steps<K: Kind>() -> Vec<Step<K>> {
-    fn pass<K: Kind>(filter: &mut Of<K>, by: By, choice: u16) {
-        let now = || CLOCK.load(SeqCst);
-        K::pass(filter, Timing { window: 0, by, clock: &CLOCK, now }, choice);
-    }
     vec![
         ("insert", |filter| (0..KEYS).for_each(|key| _ = K::add(filter, key))),
         ("remove", |filter| {
@@ -246,9 +256,6 @@ fn steps<K: Kind>() -> Vec<Step<K>> {
         ("refresh", |filter| {
             (0..KEYS).for_each(|key| _ = K::refresh(filter, key));
         }),
-        ("tick_by", |filter| pass::<K>(filter, By::Clock, 2)),
-        ("advance_to", |filter| pass::<K>(filter, By::Clock, 1)),
-        ("tick", |filter| pass::<K>(filter, By::Itself, 1)),
         ("advance once", |filter| K::advance(filter)),
         ("merge", |filter| _ = K::merge(filter, &filter.clone())),
         ("sweep", |filter| K::sweep(filter, 100)),
@@ -302,7 +309,7 @@ fn a_field_at_its_limit_stays_valid<K: Kind>() {
         rows.extend(of_fixed::<K>(&bytes, slots, per_bucket));
     }
     if bytes[CONTENTS] == 2 {
-        rows.extend(of_expiring(&bytes));
+        rows.extend(of_expiring(&bytes, slots / per_bucket));
     }
     rows.iter().for_each(check::<K>);
 }

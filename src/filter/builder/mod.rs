@@ -13,7 +13,7 @@ use super::{
 use crate::{
     BuildError, Layout,
     bucket::MAX_VALUE_BITS,
-    table::{Kernel, TimeSource, stamp_bits},
+    table::{Kernel, TIMES_TO_LIVE, TimeSource, stamp_bits},
 };
 
 /// Builds a filter of any kind: [`Filter::builder`] creates one. Only the capacity is required, and
@@ -46,8 +46,8 @@ pub(crate) struct Settings {
     /// The generations for which items are found, if they expire.
     pub(super) window: Option<u32>,
     pub(super) time_to_live: Option<Duration>,
-    /// The clock of a filter that keeps time itself.
-    pub(super) time: Option<TimeSource>,
+    /// Where the time is read. Once validated: if there is a time to live.
+    pub(super) clock: Option<TimeSource>,
     pub(super) fastest: bool,
     pub(super) huge_pages: bool,
     pub(super) max_capacity: Option<usize>,
@@ -61,10 +61,10 @@ pub(crate) struct Settings {
     pub(super) kernel: Option<Kernel>,
 }
 
-/// The window of a filter with a `ttl`. After a pause of any length, its `window + 1` generations
-/// begin at once, if the present one is swept: the 16 stamps of four bits have a slack of 8. A
-/// longer window of as many bits would forget more precisely, but it has less slack.
-const WINDOW_OF_TTL: u32 = 6;
+/// The window of a filter with a `ttl`: an item is found for at most seven sixths of it and of what
+/// its clock lags behind. The 16 stamps of four bits leave six generations of room for a pass over
+/// the buckets that takes long.
+pub(super) const WINDOW_OF_TTL: u32 = 6;
 
 /// Where the hasher of a filter comes from.
 #[derive(Clone)]
@@ -88,8 +88,9 @@ impl<S> HasherSource<S> {
 impl Settings {
     /// Validates the settings, and returns those of a filter that itself takes `own_bytes`.
     fn validated<C: Contents, G: Growth>(mut self, own_bytes: usize) -> Result<Self, BuildError> {
-        let default = C::DEFAULT_WINDOW.map(|window| self.time.map_or(window, |_| WINDOW_OF_TTL));
-        self.window = self.window.or(default);
+        if C::EXPIRES {
+            self.window = Some(self.expiry()?);
+        }
         // Before anything is divided by the window.
         let bits = |window| stamp_bits(window).ok_or(BuildError::InvalidWindow(window));
         let of_stamps = self.window.map(bits).transpose()?;
@@ -125,6 +126,30 @@ impl Settings {
         Ok(self)
     }
 
+    /// The window of a filter whose items expire. Sets its clock.
+    fn expiry(&mut self) -> Result<u32, BuildError> {
+        let Some(time) = self.time_to_live else {
+            return match (self.window, &self.clock) {
+                (_, Some(_)) => Err(BuildError::ClockWithoutTtl),
+                (None, None) => Err(BuildError::NoExpiry),
+                (Some(window), None) => Ok(window),
+            };
+        };
+        if self.window.is_some() {
+            return Err(BuildError::TtlAndWindow);
+        }
+        let nanos = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        if !TIMES_TO_LIVE.contains(&nanos) {
+            return Err(BuildError::InvalidTtl(time));
+        }
+        #[cfg(feature = "std")]
+        self.clock.get_or_insert_with(|| TimeSource::system(nanos));
+        if self.clock.is_none() {
+            return Err(BuildError::TtlWithoutClock);
+        }
+        Ok(WINDOW_OF_TTL)
+    }
+
     /// The kernel by which batches are looked up. It is available on this processor.
     pub(super) fn kernel(&self) -> Kernel {
         self.kernel.filter(|kernel| kernel.is_available()).unwrap_or_else(Kernel::best)
@@ -154,8 +179,8 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     /// them. Zero counts as one.
     ///
     /// A filter that grows [starts](crate::GrowingFilter#growth) with this capacity. In an
-    /// [`ExpiringFilter`](crate::ExpiringFilter#capacity) it must be enough for the items of w + 2
-    /// generations, where w is the window.
+    /// [`ExpiringFilter`](crate::ExpiringFilter#capacity) it must also be enough for what has
+    /// expired and is not yet swept.
     ///
     /// ```
     /// let filter = guira::CuckooFilter::builder().capacity(50_000).build().unwrap();

@@ -4,7 +4,10 @@
 use alloc::vec::Vec;
 use core::num::NonZero;
 
-use super::{Engine, answer_items, bytes_of, insert_absent_items, payload, remove_items};
+use super::{
+    Engine, age, bytes_of, insert_absent_items, insert_unseen_items, payload, refresh_items,
+    remove_items, values_of,
+};
 #[cfg(feature = "std")]
 use crate::filter::snapshot::{Form, LoadError, Saved, Words, field};
 #[cfg(guira_in_place)]
@@ -12,7 +15,7 @@ use crate::table::Borrowed;
 #[cfg(feature = "std")]
 use crate::table::Buckets;
 use crate::{
-    BuildError, InsertError, Layout,
+    BuildError, InsertError, Layout, Life,
     filter::{
         Values,
         batch::{BatchValues, Outcomes},
@@ -59,10 +62,11 @@ impl Engine for FixedEngine {
         // A first check before anything is allocated. It leaves out the clock, which is small.
         settings.bytes_left(table_bytes(buckets, huge_pages, stripes), stripes)?;
         let clock = settings.new_clock();
-        let payload = payload(layout, clock);
+        let payload = payload(layout, clock.as_ref());
         let table = FixedTable::with_stripes(layout.slots(), buckets, payload, stripes, huge_pages);
-        let mut table = table.ok_or(BuildError::OutOfMemory { bytes: bytes_of(buckets) })?;
-        table.set_clock(clock);
+        let out_of_memory = BuildError::OutOfMemory { bytes: bytes_of(buckets) };
+        let mut table = table.ok_or(out_of_memory)?;
+        table.set_clock(clock.as_ref()).ok_or(out_of_memory)?;
         settings.bytes_left(Some(table.size_in_bytes()), stripes)?;
         // The builder demands a capacity.
         let capacity = settings.capacity.unwrap_or(1);
@@ -107,6 +111,7 @@ impl Engine for FixedEngine {
         values: BatchValues<'_>,
         outcomes: &mut Outcomes<'_>,
     ) {
+        let mut values = values_of::<_, FixedWords>(&self.table, values);
         let mut pending = PendingInserts::default();
         let (ended, mut done) = outcomes.taking();
         if self.max_copies.is_some() {
@@ -114,14 +119,14 @@ impl Engine for FixedEngine {
             let limit = self.limit();
             return self.table.for_each_item(hashes, |position, pair| {
                 if !ended.get() {
-                    let pair = pair.with_value(values.of(position));
+                    let pair = pair.with_value(values(position));
                     done(position, self.table.insert_up_to::<FixedWords>(limit, pair));
                 }
             });
         }
         self.table.for_each_item(hashes, |position, pair| {
             if !ended.get() {
-                let pair = pair.with_value(values.of(position));
+                let pair = pair.with_value(values(position));
                 pending.insert(&self.table, position, pair, &mut done);
             }
         });
@@ -183,26 +188,39 @@ impl Engine for FixedEngine {
         self.table.visible_each(hashes, &mut answers)
     }
 
-    fn insert_for(&self, mixed: u64, life: u32) -> Result<u64, InsertError> {
-        self.table.insert_for::<FixedWords>(self.table.fetched::<FixedWords>(mixed), life)
+    fn insert_for(&self, mixed: u64, life: Option<Life>) -> Result<u64, InsertError> {
+        let item = self.table.fetched::<FixedWords>(mixed);
+        let start = self.table.start::<FixedWords>();
+        self.table.insert_aged::<FixedWords>(start, item, age(&self.table, start, life)?)
     }
 
-    fn insert_unseen(&self, mixed: u64, life: u32) -> Result<Option<u64>, InsertError> {
-        self.table.insert_unseen_for::<FixedWords>(self.fetched(mixed), life)
+    fn insert_unseen(&self, mixed: u64, life: Option<Life>) -> Result<Option<u64>, InsertError> {
+        let item = self.fetched(mixed);
+        let start = self.table.start::<FixedWords>();
+        self.table.insert_unseen_from::<FixedWords>(start, item, age(&self.table, start, life)?)
     }
 
-    fn insert_unseen_each(&self, hashes: &mut Hashes<'_>, outcomes: &mut Outcomes<'_>) {
-        let insert = |pair| Ok(self.table.insert_unseen::<FixedWords>(pair)?.is_some());
-        insert_absent_items(&self.table, hashes, outcomes, insert);
+    fn insert_or_refresh(&self, mixed: u64) -> Result<Option<u64>, InsertError> {
+        let item = self.fetched(mixed);
+        self.table.insert_or_refresh::<FixedWords>(item)
+    }
+
+    fn insert_unseen_each(
+        &self,
+        hashes: &mut Hashes<'_>,
+        outcomes: &mut Outcomes<'_>,
+        refreshes: bool,
+    ) {
+        insert_unseen_items::<_, FixedWords>(&self.table, hashes, outcomes, refreshes);
     }
 
     fn refresh(&self, mixed: u64) -> bool {
-        self.table.refresh::<FixedWords>(self.fetched(mixed))
+        let item = self.fetched(mixed);
+        self.table.refresh::<FixedWords>(item)
     }
 
     fn refresh_each(&self, hashes: &mut Hashes<'_>, answers: Answers<'_>) {
-        let refresh = |pair| self.table.refresh::<FixedWords>(pair).then_some(0);
-        answer_items(&self.table, hashes, answers, refresh);
+        refresh_items::<_, FixedWords>(&self.table, hashes, answers);
     }
 
     fn remove_of(&self, mixed: u64, generation: u64) -> bool {
@@ -211,26 +229,6 @@ impl Engine for FixedEngine {
 
     fn advance(&self) -> u64 {
         self.table.advance::<FixedWords>()
-    }
-
-    fn tick(&self) -> Option<u64> {
-        self.table.tick::<FixedWords>()
-    }
-
-    fn keep_time(&self) {
-        self.table.keep_time::<FixedWords>();
-    }
-
-    fn catch_up(&self, items: usize) {
-        self.table.catch_up::<FixedWords>(items);
-    }
-
-    fn tick_by(&self, clock: impl Fn() -> u64) -> Option<u64> {
-        self.table.tick_by::<FixedWords>(clock)
-    }
-
-    fn advance_to(&self, clock: impl Fn() -> u64) -> u64 {
-        self.table.advance_to::<FixedWords>(clock)
     }
 
     fn sweep(&self, buckets: u64) -> u64 {
@@ -275,9 +273,8 @@ impl Saved for FixedEngine {
             max_copies: self.max_copies.map_or(0, |limit| limit.get().into()),
             target: 0.0,
             stripes: self.table.stripes(),
-            clock: self.table.clock().read(self.table.clock().now()),
+            clock: self.table.clock().state(),
             grown: None,
-            sweep: None,
         }
     }
 
@@ -301,14 +298,14 @@ impl Saved for FixedEngine {
 
     fn restore(form: &Form, _occupied: u64, buckets: Buckets) -> Option<Self> {
         let mut restored = Self::holding(form, buckets, form.stripes)?;
-        restored.table.start_clock(form.clock);
+        restored.table.start_clock(form.clock.as_ref())?;
         Some(restored)
     }
 
     #[cfg(guira_in_place)]
     fn in_place(form: &Form, words: Borrowed, stripes: usize) -> Option<Self> {
         let mut engine = Self::holding(form, Buckets::borrowed(words), stripes)?;
-        engine.table.set_clock(form.clock);
+        engine.table.set_clock(form.clock.as_ref())?;
         Some(engine)
     }
 }
@@ -318,7 +315,7 @@ impl FixedEngine {
     /// The engine of this form with these buckets, whose clock is not set. `None` if the system
     /// refuses the memory for the rest.
     fn holding(form: &Form, buckets: Buckets, stripes: usize) -> Option<Self> {
-        let payload = payload(form.layout, form.clock);
+        let payload = payload(form.layout, form.clock.as_ref());
         let table = FixedTable::with_buckets(form.layout.slots(), payload, buckets, stripes)?;
         let capacity = usize::try_from(form.capacity).ok()?;
         let max_copies = NonZero::new(form.max_copies as u8);

@@ -12,14 +12,14 @@ use super::builder::Settings;
 #[cfg(feature = "std")]
 use super::snapshot::Saved;
 use crate::{
-    BuildError, InsertError, Layout,
+    BuildError, InsertError, Layout, Life,
     filter::{
         Values,
         batch::{BatchValues, Outcomes},
     },
     table::{
-        Answers, Blocks, ClockState, Generations, Hashes, MAX_LAG, MAX_READING, Merged, Payload,
-        ShardedCounter, Table, split::Shrinking,
+        Answers, BLOCK, Blocks, Clock, ClockState, Hashes, Merged, Payload, ShardedCounter, Space,
+        Start, Table, Words, split::Shrinking,
     },
 };
 pub use fixed::FixedEngine;
@@ -33,10 +33,8 @@ pub trait Contents: Copy + 'static {
     const NUMBER: u8;
     /// Default number of bits of a value, if items have values.
     const DEFAULT_VALUE_BITS: Option<u32> = None;
-    /// The default window, if items expire.
-    const DEFAULT_WINDOW: Option<u32> = None;
     /// Whether items expire.
-    const EXPIRES: bool = Self::DEFAULT_WINDOW.is_some();
+    const EXPIRES: bool = false;
 }
 
 /// The internal part of [`kind::Growth`](crate::kind::Growth).
@@ -49,16 +47,11 @@ pub trait Growth: Copy + 'static {
 }
 
 /// What slots of this layout hold beside fingerprints: stamps if there is a clock, else values.
-pub(super) fn payload(layout: Layout, clock: Option<ClockState>) -> Payload {
+pub(super) fn payload(layout: Layout, clock: Option<&ClockState>) -> Payload {
     let bits = layout.value_bits();
     clock.map_or(Payload::values(bits), |clock| {
         Payload::stamps(bits, clock.window, clock.generation)
     })
-}
-
-/// A reading of a clock in nanoseconds. One of more than 584 years becomes the largest one.
-pub(super) fn reading(nanos: u128) -> u64 {
-    u64::try_from(nanos).map_or(MAX_READING, |nanos| nanos.min(MAX_READING))
 }
 
 /// Bytes of this many buckets.
@@ -70,17 +63,13 @@ impl Settings {
     /// The clock of a new engine, if its items expire.
     pub(super) fn new_clock(&self) -> Option<ClockState> {
         let window = self.window?;
-        let interval = self.interval(window).unwrap_or(0);
-        Some(ClockState { time: self.time, ..ClockState::new(window, window.into(), interval) })
-    }
-
-    /// The nanoseconds of a generation, if there is a time to live: that time, and what the
-    /// filter's own clock may lag, divided by the window and rounded up.
-    pub(super) fn interval(&self, window: u32) -> Option<u64> {
-        let nanos = self.time_to_live?.as_nanos();
-        // With its own clock, the filter may learn of a generation this much too late.
-        let lag = self.time.map_or(0, |_| MAX_LAG);
-        Some(reading((nanos + u128::from(lag)).div_ceil(window.into()).max(1)))
+        let start = window.into();
+        Some(match self.time_to_live.zip(self.clock.clone()) {
+            None => ClockState::new(window, start),
+            Some((time, source)) => {
+                ClockState::timed(window, start, time.as_nanos() as u64, source)
+            }
+        })
     }
 
     /// Returns how many bytes of the cap are left for an engine with this many stripes, or an error
@@ -110,7 +99,7 @@ impl Settings {
 /// stamps. No engine updates the number of items, which the front end keeps.
 ///
 /// `contains`, `get` and `insert` begin inline. All else is compiled once, and not in every crate
-/// that uses a filter (but for what takes a caller's clock): a call costs little beside it.
+/// that uses a filter: a call costs little beside it.
 pub(crate) trait Engine: Saved + Sized + Send + Sync + 'static {
     /// The buckets of its table.
     type Space: Blocks;
@@ -186,7 +175,7 @@ pub(crate) trait Engine: Saved + Sized + Send + Sync + 'static {
 
     /// The clock. The operations from here to [`sweep`](Self::sweep) are those of items that
     /// expire.
-    fn clock(&self) -> &Generations {
+    fn clock(&self) -> &Clock {
         self.table().clock()
     }
 
@@ -195,16 +184,25 @@ pub(crate) trait Engine: Saved + Sized + Send + Sync + 'static {
     /// Looks up items, and returns the number of those that are visible.
     fn visible_each(&self, hashes: &mut Hashes<'_>, answers: Answers<'_>) -> usize;
 
-    /// Inserts an item for a number of generations, at most the window. Returns the generation of
-    /// its stamp.
-    fn insert_for(&self, mixed: u64, life: u32) -> Result<u64, InsertError>;
+    /// Inserts an item, for a shorter life if there is one. Returns the generation of its stamp.
+    fn insert_for(&self, mixed: u64, life: Option<Life>) -> Result<u64, InsertError>;
 
-    /// Inserts an item for a number of generations, at most the window, unless it is visible.
-    /// Returns the generation of its stamp if it was inserted.
-    fn insert_unseen(&self, mixed: u64, life: u32) -> Result<Option<u64>, InsertError>;
+    /// As [`insert_for`](Self::insert_for), unless the item is visible. Returns the generation of
+    /// its stamp if it was inserted.
+    fn insert_unseen(&self, mixed: u64, life: Option<Life>) -> Result<Option<u64>, InsertError>;
 
-    /// Inserts each of many items that is not visible.
-    fn insert_unseen_each(&self, hashes: &mut Hashes<'_>, outcomes: &mut Outcomes<'_>);
+    /// Inserts an item, or refreshes it if it is visible. Returns the generation of its stamp if it
+    /// was inserted.
+    fn insert_or_refresh(&self, mixed: u64) -> Result<Option<u64>, InsertError>;
+
+    /// Inserts each of many items that is not visible, and refreshes the others if the call
+    /// `refreshes`.
+    fn insert_unseen_each(
+        &self,
+        hashes: &mut Hashes<'_>,
+        outcomes: &mut Outcomes<'_>,
+        refreshes: bool,
+    );
 
     fn refresh(&self, mixed: u64) -> bool;
 
@@ -216,21 +214,6 @@ pub(crate) trait Engine: Saved + Sized + Send + Sync + 'static {
 
     /// Begins the next generation, and returns it.
     fn advance(&self) -> u64;
-
-    /// Does all work that is due by the table's own clock, if it has one. Returns the generation.
-    fn tick(&self) -> Option<u64>;
-
-    /// Before a write: does a part of what is due by the table's own clock, if it has one.
-    fn keep_time(&self);
-
-    /// After a batch of this many items: does more of what is due by the table's own clock.
-    fn catch_up(&self, items: usize);
-
-    /// Begins the next generation if it is due by the caller's clock, and returns it.
-    fn tick_by(&self, clock: impl Fn() -> u64) -> Option<u64>;
-
-    /// Begins the generations that are due by the caller's clock after a time without use.
-    fn advance_to(&self, clock: impl Fn() -> u64) -> u64;
 
     fn sweep(&self, buckets: u64) -> u64;
 
@@ -270,6 +253,77 @@ pub(crate) trait Engine: Saved + Sized + Send + Sync + 'static {
     }
 }
 
+/// Calls `operation` for each of many items, with its position and the start of a write: one for
+/// every block, so that the last items of a long batch live as long as the first ones.
+#[inline]
+fn for_each_started<S: Blocks, L: Words<S>>(
+    table: &Table<S>,
+    hashes: &mut Hashes<'_>,
+    mut operation: impl FnMut(usize, S::Item, Start),
+) {
+    let mut start = None;
+    table.for_each_item(hashes, |position, item| {
+        if position % BLOCK == 0 {
+            start = None;
+        }
+        operation(position, item, *start.get_or_insert_with(|| table.start::<L>()));
+    });
+}
+
+/// Returns the values of items, which are asked for in the order of their positions.
+#[inline]
+fn values_of<'t, S: Blocks, L: Words<S>>(
+    table: &'t Table<S>,
+    values: BatchValues<'t>,
+) -> impl FnMut(usize) -> u16 + 't {
+    let mut stamp = 0;
+    move |position| {
+        if matches!(values, BatchValues::Stamps) {
+            if position % BLOCK == 0 {
+                stamp = table.clock().stamp(table.start::<L>().word());
+            }
+            return stamp;
+        }
+        values.of(position)
+    }
+}
+
+/// Inserts each of many items that is not visible, and refreshes the others if the call
+/// `refreshes`.
+fn insert_unseen_items<S: Blocks, L: Words<S>>(
+    table: &Table<S>,
+    hashes: &mut Hashes<'_>,
+    outcomes: &mut Outcomes<'_>,
+    refreshes: bool,
+) {
+    for_each_started::<S, L>(table, hashes, |position, item, start| {
+        if !outcomes.ended() {
+            let outcome = if refreshes {
+                table.insert_or_refresh_from::<L>(start, item)
+            } else {
+                table.insert_unseen_from::<L>(start, item, 0)
+            };
+            outcomes.take(position, outcome.map(|generation| generation.is_some()));
+        }
+    });
+}
+
+/// Refreshes items. Writes which of them were found.
+fn refresh_items<S: Blocks, L: Words<S>>(
+    table: &Table<S>,
+    hashes: &mut Hashes<'_>,
+    mut answers: Answers<'_>,
+) {
+    for_each_started::<S, L>(table, hashes, |position, item, start| {
+        answers.set(position, table.refresh_from::<L>(start, item).then_some(0));
+    });
+}
+
+/// The age of a copy that is to live for this long after a start.
+fn age<S: Space>(table: &Table<S>, start: Start, life: Option<Life>) -> Result<u32, InsertError> {
+    life.map_or(Ok(0), |life| life.age(table.clock(), start))
+}
+
 /// Inserts each of many items that is absent, by `insert`, which returns whether it was inserted.
 #[inline]
 fn insert_absent_items<S: Blocks>(
@@ -299,21 +353,4 @@ fn remove_items<S: Blocks>(
         removed[position] = remove(position, item);
         *count += usize::from(removed[position]);
     });
-}
-
-/// Writes what `find` returns for each of many items. Returns the number of those that it found.
-#[inline]
-fn answer_items<S: Blocks>(
-    table: &Table<S>,
-    hashes: &mut Hashes<'_>,
-    mut answers: Answers<'_>,
-    find: impl Fn(S::Item) -> Option<u16>,
-) -> usize {
-    let mut count = 0;
-    table.for_each_item(hashes, |position, item| {
-        let found = find(item);
-        answers.set(position, found);
-        count += usize::from(found.is_some());
-    });
-    count
 }

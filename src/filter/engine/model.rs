@@ -20,7 +20,7 @@ impl<C: Contents> Filter<C, Fixed> {
         clock: Option<ClockState>,
         max_copies: Option<NonZero<u8>>,
     ) -> Self {
-        table.set_clock(clock);
+        table.set_clock(clock.as_ref()).expect("memory");
         Self::of_model(FixedEngine { table, layout, capacity: 1, huge_pages: false, max_copies })
     }
 
@@ -41,7 +41,7 @@ impl<C: Contents> Filter<C, Growing> {
         clock: Option<ClockState>,
         max_copies: Option<NonZero<u8>>,
     ) -> Self {
-        table.set_clock(clock);
+        table.set_clock(clock.as_ref()).expect("memory");
         let max_copies = max_copies.map(Into::into);
         Self::of_model(SplittingEngine { table, layout, target: 0.5, max_copies })
     }
@@ -54,6 +54,13 @@ impl<C: Contents> Filter<C, Growing> {
 }
 
 impl<C: Contents, G: Growth> Filter<C, G> {
+    /// Holds up the sweep, and with it the generation after the next one, until the result is
+    /// dropped.
+    #[must_use]
+    pub fn pause(&self) -> Option<impl Sized + '_> {
+        self.engine.clock().pause()
+    }
+
     fn of_model(engine: G::Engine) -> Self {
         Self::from_parts(engine, 0, 0, StableHashBuilder::from_seed(hasher_seed(0)))
             .expect("memory")

@@ -4,11 +4,14 @@
 use alloc::{collections::TryReserveError, vec::Vec};
 use core::num::NonZero;
 
-use super::{Engine, answer_items, bytes_of, insert_absent_items, payload, remove_items};
+use super::{
+    Engine, age, bytes_of, insert_absent_items, insert_unseen_items, payload, refresh_items,
+    remove_items, values_of,
+};
 #[cfg(guira_in_place)]
 use crate::table::Borrowed;
 use crate::{
-    BuildError, InsertError, Layout,
+    BuildError, InsertError, Layout, Life,
     bucket::Leveled,
     filter::{
         Values,
@@ -29,7 +32,7 @@ use crate::{
 use crate::{
     filter::snapshot::{Form, LoadError, Saved, Words, field},
     table::{
-        ClockAndSweep,
+        ClockState,
         split::{Grown, ImageLoader},
     },
 };
@@ -82,14 +85,14 @@ impl Engine for SplittingEngine {
         let clock = settings.new_clock();
         let table = GrowingTable::new(
             leveled(layout),
-            payload(layout, clock),
+            payload(layout, clock.as_ref()),
             first_buckets,
             limits,
             stripes,
             memory,
         );
         let mut table = table.ok_or(BuildError::OutOfMemory { bytes })?;
-        table.set_clock(clock);
+        table.set_clock(clock.as_ref()).ok_or(BuildError::OutOfMemory { bytes })?;
         let limit = settings.bytes_left(Some(table.size_in_bytes()), stripes)?;
         table.set_max_bytes(limit);
         let max_copies = settings.max_copies.and_then(NonZero::new);
@@ -128,12 +131,13 @@ impl Engine for SplittingEngine {
         values: BatchValues<'_>,
         outcomes: &mut Outcomes<'_>,
     ) {
+        let mut values = values_of::<_, GrowingWords>(&self.table, values);
         let (ended, mut done) = outcomes.taking();
         let prefetched = |mixed| self.table.fetched::<GrowingWords>(mixed);
         let search = |item: &Item| self.table.prefetch_search(item);
         for_each_in_stages(hashes, Item::NONE, prefetched, search, |position, item| {
             if !ended.get() {
-                done(position, self.insert_item(item.with_value(values.of(position))));
+                done(position, self.insert_item(item.with_value(values(position))));
             }
         });
     }
@@ -202,29 +206,39 @@ impl Engine for SplittingEngine {
         self.table.visible_each(hashes, &mut answers)
     }
 
-    fn insert_for(&self, mixed: u64, life: u32) -> Result<u64, InsertError> {
-        self.table.insert_for::<GrowingWords>(self.table.fetched::<GrowingWords>(mixed), life)
+    fn insert_for(&self, mixed: u64, life: Option<Life>) -> Result<u64, InsertError> {
+        let item = self.table.fetched::<GrowingWords>(mixed);
+        let start = self.table.start::<GrowingWords>();
+        self.table.insert_aged::<GrowingWords>(start, item, age(&self.table, start, life)?)
     }
 
-    fn insert_unseen(&self, mixed: u64, life: u32) -> Result<Option<u64>, InsertError> {
-        self.table.insert_unseen_for::<GrowingWords>(
-            self.table.fetched_with_stripe::<GrowingWords>(mixed),
-            life,
-        )
+    fn insert_unseen(&self, mixed: u64, life: Option<Life>) -> Result<Option<u64>, InsertError> {
+        let item = self.table.fetched_with_stripe::<GrowingWords>(mixed);
+        let start = self.table.start::<GrowingWords>();
+        self.table.insert_unseen_from::<GrowingWords>(start, item, age(&self.table, start, life)?)
     }
 
-    fn insert_unseen_each(&self, hashes: &mut Hashes<'_>, outcomes: &mut Outcomes<'_>) {
-        let insert = |item| Ok(self.table.insert_unseen::<GrowingWords>(item)?.is_some());
-        insert_absent_items(&self.table, hashes, outcomes, insert);
+    fn insert_or_refresh(&self, mixed: u64) -> Result<Option<u64>, InsertError> {
+        let item = self.table.fetched_with_stripe::<GrowingWords>(mixed);
+        self.table.insert_or_refresh::<GrowingWords>(item)
+    }
+
+    fn insert_unseen_each(
+        &self,
+        hashes: &mut Hashes<'_>,
+        outcomes: &mut Outcomes<'_>,
+        refreshes: bool,
+    ) {
+        insert_unseen_items::<_, GrowingWords>(&self.table, hashes, outcomes, refreshes);
     }
 
     fn refresh(&self, mixed: u64) -> bool {
-        self.table.refresh::<GrowingWords>(self.table.fetched_with_stripe::<GrowingWords>(mixed))
+        let item = self.table.fetched_with_stripe::<GrowingWords>(mixed);
+        self.table.refresh::<GrowingWords>(item)
     }
 
     fn refresh_each(&self, hashes: &mut Hashes<'_>, answers: Answers<'_>) {
-        let refresh = |item| self.table.refresh::<GrowingWords>(item).then_some(0);
-        answer_items(&self.table, hashes, answers, refresh);
+        refresh_items::<_, GrowingWords>(&self.table, hashes, answers);
     }
 
     fn remove_of(&self, mixed: u64, generation: u64) -> bool {
@@ -236,26 +250,6 @@ impl Engine for SplittingEngine {
 
     fn advance(&self) -> u64 {
         self.table.advance::<GrowingWords>()
-    }
-
-    fn tick(&self) -> Option<u64> {
-        self.table.tick::<GrowingWords>()
-    }
-
-    fn keep_time(&self) {
-        self.table.keep_time::<GrowingWords>();
-    }
-
-    fn catch_up(&self, items: usize) {
-        self.table.catch_up::<GrowingWords>(items);
-    }
-
-    fn tick_by(&self, clock: impl Fn() -> u64) -> Option<u64> {
-        self.table.tick_by::<GrowingWords>(clock)
-    }
-
-    fn advance_to(&self, clock: impl Fn() -> u64) -> u64 {
-        self.table.advance_to::<GrowingWords>(clock)
     }
 
     fn sweep(&self, buckets: u64) -> u64 {
@@ -350,8 +344,7 @@ impl SplittingEngine {
     }
 
     /// The form of an engine whose table has this many words, and this clock if items expire.
-    fn form_of(&self, grown: Grown, words: u64, clock: Option<ClockAndSweep>) -> Form {
-        let (clock, sweep) = clock.unzip();
+    fn form_of(&self, grown: Grown, words: u64, clock: Option<ClockState>) -> Form {
         Form {
             layout: self.layout,
             words,
@@ -361,7 +354,6 @@ impl SplittingEngine {
             stripes: self.table.stripes(),
             clock,
             grown: Some(grown),
-            sweep,
         }
     }
 }
@@ -402,24 +394,23 @@ impl Saved for SplittingEngine {
     }
 
     fn memory(form: &Form, reserve: bool) -> Option<ImageLoader> {
-        let &Form { layout, words, stripes, clock, .. } = form;
-        let (grown, payload, memory) = (form.grown?, payload(layout, clock), (reserve, true));
+        let &Form { layout, words, stripes, ref clock, .. } = form;
+        let payload = payload(layout, clock.as_ref());
+        let (grown, memory) = (form.grown?, (reserve, true));
         ImageLoader::new((leveled(layout), payload), &grown, words, stripes, memory)
     }
 
     fn restore(form: &Form, occupied: u64, memory: ImageLoader) -> Option<Self> {
-        let clock = form.clock.zip(form.sweep.as_ref());
-        let table = memory.finish(occupied, clock);
-        Some(Self::holding(form, table?))
+        Some(Self::holding(form, memory.finish(occupied, form.clock.as_ref())?))
     }
 
     #[cfg(guira_in_place)]
     fn in_place(form: &Form, words: Borrowed, stripes: usize) -> Option<Self> {
-        let &Form { layout, clock, .. } = form;
-        let (grown, payload) = (form.grown?, payload(layout, clock));
+        let &Form { layout, ref clock, .. } = form;
+        let (grown, payload) = (form.grown?, payload(layout, clock.as_ref()));
         let table = GrowingTable::in_place((leveled(layout), payload), &grown, words, stripes);
         let mut table = table?;
-        table.set_clock(clock);
+        table.set_clock(clock.as_ref())?;
         Some(Self::holding(form, table))
     }
 }

@@ -16,35 +16,40 @@ use crate::{
 };
 
 impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
-    /// Inserts all keys of a slice or an iterator, for the whole window. Returns their generation,
-    /// which is current at some moment of the call, before the first item is added. Duplicates
-    /// count. Every item is tried, whether others fail or not.
+    /// Inserts all keys of a slice or an iterator, for the time to live or the whole window.
+    /// Duplicates count. Every item is tried, whether others fail or not.
     ///
-    /// All items have the same generation, even if the call overlaps an [`advance`](Self::advance).
-    /// So keep a batch shorter than a generation: what is added after its generation has expired
-    /// may not be found, or may be found later, for another window. The items are added in no
-    /// particular order, and several of them search for room together. If the hashing of an item
+    /// The items are added in no particular order, and several of them search for room together.
+    /// Each 64 of them have a generation that is current when the first of them is added. The
+    /// generations are not returned, so nobody may remove the items. If the hashing of an item
     /// panics, some of the items before it may be missing.
     ///
     /// # Errors
-    /// [`InsertBatchError`] lists the items that could not be inserted. It does not tell the
-    /// generation of the others, so nobody may remove them.
+    /// [`InsertBatchError`] lists the items that could not be inserted.
     ///
     /// ```
-    /// let seen = guira::ExpiringFilter::with_capacity(1_000);
-    /// let generation = seen.insert_batch(&["udp", "tcp"]).unwrap();
-    /// assert!(seen.remove("tcp", generation));
+    /// let seen = guira::ExpiringFilter::builder().capacity(1_000).window(13).build().unwrap();
+    /// seen.insert_batch(&["udp", "tcp"]).unwrap();
+    /// assert_eq!(seen.contains_mask(&["tcp", "sctp", "udp"]) & 0b101, 0b101);
     /// ```
     #[doc(alias = "extend")]
     pub fn insert_batch<K: Key>(
         &self,
         keys: impl IntoIterator<Item = K>,
-    ) -> Result<u64, InsertBatchError> {
-        let generation = self.on_time().clock().generation();
+    ) -> Result<(), InsertBatchError> {
         let each = keys.into_iter().map(|key| key.hash_with(&self.hasher).0).fuse();
         let batch = Batch { slice: None, each };
-        let insert = |outcomes: &mut Outcomes<'_>| self.insert_each_at(batch, generation, outcomes);
-        insert_batch(&mut [], None, insert).map(|_| generation)
+        let insert = |outcomes: &mut Outcomes<'_>| {
+            if batch.is_small() {
+                let insert = |hash| self.engine.insert_for(self.mix(hash), None).map(|_| true);
+                outcomes.take_all(batch.each.map(insert));
+            } else {
+                self.with(batch, |hashes| {
+                    self.engine.insert_each(hashes, BatchValues::Stamps, outcomes);
+                });
+            }
+        };
+        insert_batch(&mut [], None, insert).map(drop)
     }
 
     /// Inserts those of many items that have not been seen within the window: `added[i]` tells
@@ -76,7 +81,7 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
         added: &mut [bool],
     ) -> Result<usize, InsertBatchError> {
         check_lengths(keys.len(), "answers", added.len());
-        insert_batch(added, None, |outcomes| self.insert_unique_each(keys, outcomes))
+        insert_batch(added, None, |outcomes| self.insert_unseen_each(keys, outcomes, false))
     }
 
     /// Inserts those of up to 64 keys that have not been seen within the window, and returns the
@@ -95,11 +100,60 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// ```
     #[track_caller]
     pub fn insert_unique_mask<K: Key>(&self, keys: &[K]) -> InsertMask {
-        insert_burst(keys.len(), None, |outcomes| self.insert_unique_each(keys, outcomes))
+        insert_burst(keys.len(), None, |outcomes| self.insert_unseen_each(keys, outcomes, false))
+    }
+
+    /// Inserts those of many items that are not found, and [refreshes](Self::refresh) the others:
+    /// `added[i]` tells whether `keys[i]` was added. Returns the number of items added.
+    ///
+    /// Each item is processed as by [`insert_or_refresh`](Self::insert_or_refresh), in their order,
+    /// so nobody may remove them. If the hashing of an item panics, some of the items before it may
+    /// not have been tried.
+    ///
+    /// # Errors
+    /// [`InsertBatchError`] lists the items that were not found and could not be added. `added` is
+    /// `false` for them.
+    ///
+    /// # Panics
+    /// If the slices differ in length.
+    ///
+    /// ```
+    /// let live = guira::ExpiringFilter::builder().capacity(1_000).window(1).seed(1).build().unwrap();
+    /// let mut added = [false; 3];
+    /// assert_eq!(live.insert_or_refresh_batch(&[5, 6, 5], &mut added), Ok(2));
+    /// assert_eq!(added, [true, true, false]);
+    /// ```
+    #[track_caller]
+    pub fn insert_or_refresh_batch<K: Key>(
+        &self,
+        keys: &[K],
+        added: &mut [bool],
+    ) -> Result<usize, InsertBatchError> {
+        check_lengths(keys.len(), "answers", added.len());
+        insert_batch(added, None, |outcomes| self.insert_unseen_each(keys, outcomes, true))
+    }
+
+    /// Inserts those of up to 64 keys that are not found, and [refreshes](Self::refresh) the
+    /// others. Returns the outcomes as masks.
+    ///
+    /// The items are processed as by [`insert_or_refresh_batch`](Self::insert_or_refresh_batch).
+    /// Nothing is allocated unless an item's buckets are full, or the filter grows.
+    ///
+    /// # Panics
+    /// If there are more than 64 keys.
+    ///
+    /// ```
+    /// let live = guira::ExpiringFilter::builder().capacity(1_000).window(1).seed(1).build().unwrap();
+    /// let outcome = live.insert_or_refresh_mask(&["udp", "tcp", "udp"]);
+    /// assert_eq!((outcome.added, outcome.refused), (0b011, 0));
+    /// ```
+    #[track_caller]
+    pub fn insert_or_refresh_mask<K: Key>(&self, keys: &[K]) -> InsertMask {
+        insert_burst(keys.len(), None, |outcomes| self.insert_unseen_each(keys, outcomes, true))
     }
 
     /// Refreshes those of up to 64 keys that are found: bit `i` tells whether `keys[i]` was
-    /// found. The others are not inserted: the caller may do so.
+    /// found. The others are not inserted.
     ///
     /// Each item is refreshed as by [`refresh`](Self::refresh), in their order, while the cache
     /// lines of later ones are in flight. If the hashing of an item panics, some of the items
@@ -123,7 +177,6 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
         check_burst(keys.len());
         let mut mask = 0;
         if keys.len() >= MIN_BATCH {
-            self.on_time();
             self.with(self.keys(keys), |hashes| {
                 self.engine.refresh_each(hashes, Answers::Mask(&mut mask));
             });
@@ -135,45 +188,22 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
         mask
     }
 
-    /// Inserts each item that is not found.
-    fn insert_unique_each<K: Key>(&self, keys: &[K], outcomes: &mut Outcomes<'_>) {
-        self.on_time();
+    /// Inserts each item that is not found, and refreshes the others if the call `refreshes`.
+    fn insert_unseen_each<K: Key>(&self, keys: &[K], outcomes: &mut Outcomes<'_>, refreshes: bool) {
         if keys.len() < MIN_BATCH {
-            let window = self.window();
-            let insert = |key| Ok(self.engine.insert_unseen(self.mixed(key), window)?.is_some());
-            outcomes.take_all(keys.iter().map(insert));
+            outcomes.take_all(keys.iter().map(|key| {
+                let mixed = self.mixed(key);
+                let inserted = if refreshes {
+                    self.engine.insert_or_refresh(mixed)
+                } else {
+                    self.engine.insert_unseen(mixed, None)
+                };
+                inserted.map(|generation| generation.is_some())
+            }));
         } else {
-            self.with(self.keys(keys), |hashes| self.engine.insert_unseen_each(hashes, outcomes));
-        }
-        self.catch_up(keys.len());
-    }
-}
-
-impl<G: Growth, S> Filter<Expiring, G, S> {
-    /// Does what falls to a batch of this many items after it, if the filter keeps time.
-    #[inline]
-    fn catch_up(&self, items: usize) {
-        if self.engine.clock().has_work_after(items) {
-            self.engine.catch_up(items);
-        }
-    }
-
-    /// Inserts the items with the stamp of this generation.
-    fn insert_each_at(
-        &self,
-        batch: Batch<'_, impl Iterator<Item = u64>>,
-        generation: u64,
-        outcomes: &mut Outcomes<'_>,
-    ) {
-        let stamp = self.engine.clock().stamp(generation);
-        if batch.is_small() {
-            let insert = |hash| self.engine.insert(self.mix(hash), stamp).map(|()| true);
-            outcomes.take_all(batch.each.map(insert));
-        } else {
-            self.with(batch, |hashes| {
-                self.engine.insert_each(hashes, BatchValues::All(stamp), outcomes);
+            self.with(self.keys(keys), |hashes| {
+                self.engine.insert_unseen_each(hashes, outcomes, refreshes);
             });
         }
-        self.catch_up(outcomes.count());
     }
 }

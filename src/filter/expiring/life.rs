@@ -2,7 +2,10 @@
 
 use core::time::Duration;
 
-use crate::{InsertError, table::Generations};
+use crate::{
+    InsertError,
+    table::{Clock, Start},
+};
 
 /// How long [`insert_for`](crate::ExpiringFilter#method.insert_for) and
 /// [`insert_unique_for`](crate::ExpiringFilter#method.insert_unique_for) remember an item.
@@ -11,19 +14,20 @@ use crate::{InsertError, table::Generations};
 /// # #[cfg(feature = "std")] {
 /// use std::time::Duration;
 ///
-/// let second = Duration::from_secs(1);
-/// let seen = guira::ExpiringFilter::builder().ttl(60 * second).capacity(100).build().unwrap();
+/// let (builder, second) = (guira::ExpiringFilter::builder().capacity(100), Duration::from_secs(1));
+/// let seen = builder.clone().ttl(60 * second).build().unwrap();
 /// seen.insert_for("for a second", second).unwrap();
-/// seen.insert_for("for two generations", 2).unwrap();
+/// let counted = builder.window(5).build().unwrap();
+/// counted.insert_for("for two generations", 2).unwrap();
 /// # }
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Life {
-    /// This many generations after the present one, from 1 up to the window.
+    /// This many generations after the current one, from 1 up to the window, in a filter without a
+    /// time to live.
     Generations(u32),
-    /// At least this time, in a filter with a time to live. The longest is as many
-    /// [intervals](crate::Filter::interval) as the window has, less the lag of the clock.
+    /// At least this time, up to the time to live, in a filter with one.
     Time(Duration),
 }
 
@@ -40,13 +44,15 @@ impl From<Duration> for Life {
 }
 
 impl Life {
-    /// The life in generations, at least 1 and at most the window.
-    pub(super) fn generations(self, clock: &Generations) -> Result<u32, InsertError> {
-        let generations = match self {
-            Self::Generations(generations) => Some(generations),
-            Self::Time(time) => clock.generations_in(time.as_nanos()),
+    /// The age of a copy that is inserted at a start and is to live this long.
+    pub(crate) fn age(self, clock: &Clock, start: Start) -> Result<u32, InsertError> {
+        let age = match self {
+            Self::Generations(life) if clock.time_to_live().is_none() && life > 0 => {
+                clock.window().checked_sub(life)
+            }
+            Self::Generations(_) => None,
+            Self::Time(time) => clock.age_for(start, time.as_nanos()),
         };
-        let fits = generations.filter(|life| (1..=clock.window()).contains(life));
-        fits.ok_or(InsertError::InvalidLife)
+        age.ok_or(InsertError::InvalidLife)
     }
 }

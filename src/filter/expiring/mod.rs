@@ -13,34 +13,49 @@ pub use life::Life;
 
 /// A filter that forgets: it finds an item for a time to live, or for a window of generations.
 ///
-/// Use it for duplicates in a stream, replayed nonces and tokens, and whatever else matters only
-/// for a while. Time passes in *generations*. With a [`ttl`](crate::FilterBuilder::ttl), the filter
-/// begins them itself; otherwise [`advance`](Filter::advance) does. All else is as in a
-/// [`CuckooFilter`](crate::CuckooFilter). An item takes 16.7 bits at 0.19 % false positives, 22.9
+/// Use it for duplicates in a stream, replayed nonces and tokens, idle flows, and whatever else
+/// matters only for a while. A builder names either a time to live, [`ttl`], or a [`window`]: then
+/// time passes in *generations*, which you begin by [`advance`](Filter::advance). All else is as in
+/// a [`CuckooFilter`](crate::CuckooFilter). An item takes 16.7 bits at 0.19 % false positives, 22.9
 /// bits at 0.0043 %, or 37.4 bits at 0.0000013 %. [`docs::expiry`](crate::docs::expiry) has
 /// recipes.
 ///
+/// [`ttl`]: crate::FilterBuilder::ttl
+/// [`window`]: crate::FilterBuilder::window
+///
 /// ```
 /// # #[cfg(feature = "std")] {
-/// use std::time::Duration;
+/// use std::{
+///     sync::atomic::{AtomicU64, Ordering::Relaxed},
+///     time::Duration,
+/// };
 ///
-/// let builder = guira::ExpiringFilter::builder().ttl(Duration::from_secs(600));
-/// let seen = builder.capacity(500 * 800).build().unwrap();
+/// use guira::ExpiringFilter;
+///
+/// let builder = ExpiringFilter::builder().ttl(Duration::from_secs(600)).capacity(500 * 800);
+/// let seen = builder.clone().build().unwrap();
 /// assert!(seen.insert_unique("nonce 17").unwrap().is_new());
 /// assert!(!seen.insert_unique("nonce 17").unwrap().is_new()); // a replay, for ten minutes
-/// // A test does not wait for them:
-/// for _ in 0..=seen.window() {
-///     seen.advance();
-/// }
+///
+/// // A test does not wait for them: it sets the clock.
+/// static NOW: AtomicU64 = AtomicU64::new(0);
+/// let seen = builder.clock(|| NOW.load(Relaxed)).build().unwrap();
+/// assert!(seen.insert_unique("nonce 17").unwrap().is_new());
+/// NOW.store(Duration::from_secs(720).as_nanos() as u64, Relaxed);
 /// assert!(seen.insert_unique("nonce 17").unwrap().is_new());
 /// # }
 /// ```
 ///
 /// # How long an item is found
 ///
-/// Let w be the [`window`](Filter::window). An insert returns the generation g of its item, which
-/// is current at some moment of the call. **The item is found up to the generation g + w, and no
-/// longer**, unless it is removed or cleared:
+/// **With a time to live**, for that time after its insert or refresh began, and not after 1.2
+/// times that time and two lags of the clock: [`ttl`] has the whole promise. Time passes by itself.
+/// There are generations here, too, six in a time to live, which writes begin; an insert returns
+/// that of its item, for [`remove`](Filter::remove).
+///
+/// **With a window** of w generations, an insert returns the generation g of its item, which is
+/// current at some moment of the call. The item is found up to the generation g + w, and no longer,
+/// unless it is removed or cleared:
 ///
 /// - A lookup finds the item if it begins after the insert returned, and returns before the
 ///   generation g + w + 1 begins.
@@ -50,36 +65,21 @@ pub use life::Life;
 /// Here, "after" means that one call happened before the other. In between, what overlaps an
 /// `advance` may be ordered before or after it.
 ///
-/// An item that is [inserted for n generations](Filter::insert_for) has a past generation as its g,
-/// and one that is [refreshed](Filter::refresh) that of some moment of the call. An insert that
+/// An item that is [inserted for a shorter life](Filter::insert_for) has a past generation as its
+/// g, and one that is [refreshed](Filter::refresh) that of some moment of the call. An insert that
 /// takes so long that its item expires meanwhile (because its thread is suspended) may leave an
 /// item that is not found, or one that is found later, for another window.
 ///
-/// [`ttl`](crate::FilterBuilder::ttl) says how long that is in time. With a
-/// [`time_to_live`](crate::FilterBuilder::time_to_live), and if [`tick_by`](Filter::tick_by)
-/// begins all generations, an item that is inserted for the whole window is found
-///
-/// - for at least the time to live from the beginning of its insert, however late the calls of
-///   `tick_by` come, unless the clock is set forward;
-/// - for at most (w + 1) × [interval](Filter::interval) + (w + 2) × delay from the return of its
-///   insert, or from that of the first call of `tick_by` if it comes later, unless the clock is set
-///   back. The delay is the longest time from the moment at which a generation is due to the return
-///   of the call of `tick_by` that begins it. With a window of 13 and a call ten times in an
-///   interval, that is about 1.2 times the time to live.
-///
-/// Both are times by the clock that is passed to `tick_by`, without the steps by which it is set.
-/// After a load or a pause, they hold for what is inserted after [`advance_to`](Filter::advance_to)
-/// returned, which says what holds for older items.
-///
 /// # Capacity
 ///
-/// What has expired occupies its slot until it is swept: by the `advance` that ends the generation
-/// in which it expired, by an insert that needs the slot, or by [`sweep`](Filter::sweep). (With a
-/// `ttl`, writes sweep: see [the guide](crate::docs::expiry).) So the
-/// capacity must be enough for the items of w + 2 generations, or of w + 1 generations if the
-/// filter is swept early in each generation: those of the present one, and of the w before it.
-/// Copies count: an item that is inserted in every generation occupies one slot for each of them.
-/// A filter that is full returns [`Full`](crate::InsertError::Full) and loses nothing.
+/// What has expired occupies its slot until it is swept: by writes, with a time to live; by the
+/// `advance` that ends the generation in which it expired; by an insert that needs the slot; or by
+/// [`sweep`](Filter::sweep). So the capacity must be enough for a third more items than come in a
+/// time to live, or with a window, for those of w + 2 generations: those of the current one, of the
+/// w before it, and of one that has expired. Copies count: an item that is inserted in every
+/// generation occupies one slot for each of them. (One that is
+/// [inserted or refreshed](Filter::insert_or_refresh) occupies one.) A filter that is full returns
+/// [`Full`](crate::InsertError::Full) and loses nothing.
 ///
 /// [`len`](Filter::len) counts what is found, and not what has expired.
 ///
@@ -88,15 +88,15 @@ pub use life::Life;
 /// An item need not be removed. If you do it anyway, to accept a message again or to give a token
 /// back, follow this contract: every call of `remove(&item, generation)` must be paid for by a call
 /// of [`insert`](Filter::insert), [`insert_for`](Filter::insert_for),
-/// [`insert_unique`](Filter::insert_unique) or [`insert_batch`](Filter::insert_batch) with an equal
-/// item that returned this generation. That call happened before the removal, and pays for no other
-/// one. (Each item of a batch that was inserted pays for one removal.) In addition:
+/// [`insert_unique`](Filter::insert_unique) or [`insert_unique_for`](Filter::insert_unique_for)
+/// with an equal item that returned this generation. That call happened before the removal, and
+/// pays for no other one. In addition:
 ///
 /// - The insert was made on this filter. Or it returned before the clone or the snapshot was begun
 ///   from which this filter comes.
 /// - No [`clear`](Filter::clear) came between the two, or overlapped one of them.
-/// - Nobody calls [`refresh`](Filter::refresh) for this item from its insert to its removal. What
-///   is refreshed is left to expire.
+/// - Nobody refreshes this item from its insert to its removal, by [`refresh`](Filter::refresh) or
+///   [`insert_or_refresh`](Filter::insert_or_refresh). What is refreshed is left to expire.
 ///
 /// A removal that comes too late removes nothing, so nobody needs to know whether an item has
 /// expired. (It can also return `false` for an item that has not expired, if the refresh of an
@@ -110,23 +110,23 @@ pub use life::Life;
 /// - An `advance` takes effect at one moment for all items. Lookups that overlap it are ordered
 ///   before it or after it, each on its own, and an insert may return the generation that ends or
 ///   the one that begins.
-/// - If calls of `insert_unique` with one item overlap each other and an `advance`, none of them
-///   accepts the item again before the former insert has expired, or is removed or cleared.
-/// - Lookups find the item while a `refresh` runs. Exception: if its last generation ends during
-///   the call, lookups may miss it until the call returns `true`.
+/// - If calls of `insert_unique` or of `insert_or_refresh` with one item overlap each other and an
+///   `advance`, none of them inserts the item again before the former insert has expired, or is
+///   removed or cleared.
+/// - Lookups find the item while a `refresh` runs. Exception: if it expires during the call, lookups
+///   may miss it until the call returns `true`.
 ///
 /// # Copies and snapshots
 ///
-/// Clones and [snapshots](Filter::write_to) contain the generation, the ages of the items, the time
-/// to live, the time that has passed since the generation began, and the last reading of the
-/// caller's clock. A copy starts in the generation in which it was made. After a load,
-/// [`advance_to`](Filter::advance_to) makes up for the time in between. (A copy that overlaps the
-/// call by which a generation begins, or is made after an `advance` and before the next `tick_by`,
-/// may have no last reading. Then time counts from its next call of `tick_by` or `advance_to`.)
+/// Clones and [snapshots](Filter::write_to) contain the generation and the ages of the items. With a
+/// time to live, a clone goes on by the same clock, and in a filter that is loaded, no time has
+/// passed since the save. If the caller set the [clock](crate::FilterBuilder::clock), the
+/// [loader](crate::Loader::clock) needs one, too.
+///
 /// Filters whose items expire cannot be merged, since their generations are counted apart:
 ///
 /// ```compile_fail
-/// let filter = guira::ExpiringFilter::with_capacity(9);
+/// let filter = guira::ExpiringFilter::builder().capacity(9).window(5).build().unwrap();
 /// filter.merge(&filter.clone());
 /// ```
 pub type ExpiringFilter<S = StableHashBuilder> = Filter<Expiring, Fixed, S>;

@@ -63,6 +63,10 @@ pub enum LoadError {
     },
     /// The items were hashed by another hasher, or with another seed.
     OtherHasher,
+    /// The filter has a clock of the caller, which the loader has not.
+    NoClock,
+    /// The loader has a clock, and the filter has none of the caller.
+    UnexpectedClock,
     /// The buckets would take more bytes than the [loader](crate::Filter::loader) may use.
     #[non_exhaustive]
     LimitExceeded {
@@ -118,6 +122,10 @@ texts! { LoadError:
     Self::InvalidField { name, value } =>
         "the field `{name}` of the snapshot's header has the impossible value {value}: take a \
         snapshot that this library wrote";
+    Self::NoClock =>
+        "the filter reads a clock of the caller: pass it to the loader by `clock`";
+    Self::UnexpectedClock =>
+        "the filter reads no clock of the caller: leave `clock` out";
     Self::OtherHasher =>
         "the snapshot's items were hashed by another hasher or with another seed: pass theirs to \
         the loader's `hasher`";
@@ -166,6 +174,8 @@ mod tests {
             LoadError::NotASnapshot,
             LoadError::DamagedHeader,
             LoadError::OtherHasher,
+            LoadError::NoClock,
+            LoadError::UnexpectedClock,
             LoadError::Unaligned,
             LoadError::DamagedBuckets,
             LoadError::InvalidBuckets,

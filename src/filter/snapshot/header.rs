@@ -8,26 +8,27 @@ use rapidhash::v3::rapidhash_v3;
 use super::{LoadError, Saved, checksums::table_len};
 use crate::{
     Layout,
+    filter::builder::WINDOW_OF_TTL,
     kind::{Contents, Growth},
     table::{
-        ClockState, MAX_BUCKETS, MAX_GENERATION, MAX_STRIPES, SweepState, TimeSource,
+        ClockState, MAX_BUCKETS, MAX_GENERATION, MAX_STRIPES, TIMES_TO_LIVE, TimeSource, TimeState,
         split::{Grown, Limits, Size},
         stamp_bits,
     },
 };
 
 const MAGIC: [u8; 8] = *b"guira cf";
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 /// Bytes of the header's start, which tells the version and the length.
 pub(super) const START: usize = 16;
 /// Bytes before the numbers.
 const DESCRIPTION: usize = 24;
 /// How many numbers a header has.
-const NUMBERS: usize = 20;
+const NUMBERS: usize = 21 + WINDOW_OF_TTL as usize;
 /// How many of them decide the seed of the checksums of blocks. The others are the number of
-/// occupied slots, which is known only once all words were read, and the time, in which replicas
-/// may differ.
-const SEEDING: usize = 17;
+/// occupied slots, which is known only once all words were read, and times and sweeps, in which
+/// replicas may differ.
+const SEEDING: usize = 14;
 /// Bytes of a number, and of a checksum.
 const NUMBER: usize = 8;
 /// The length of a header is a multiple of this, and so the words are aligned to it in the file.
@@ -58,8 +59,6 @@ pub(crate) struct Form {
     pub(crate) clock: Option<ClockState>,
     /// How the table has grown, if it grows.
     pub(crate) grown: Option<Grown>,
-    /// How far the table is swept, if items expire and it grows.
-    pub(crate) sweep: Option<SweepState>,
 }
 
 impl Form {
@@ -107,31 +106,62 @@ impl Header {
         let Self { kind, seed, hasher_check, form, occupied } = self;
         let settings =
             [*seed, *hasher_check, form.capacity, form.max_copies, form.target.to_bits()];
-        let (clock, [elapsed, latest]) = form.clock.map_or(([0; 3], [0; 2]), |clock| {
-            let ClockState { window, generation, interval, time: _, elapsed, latest } = clock;
-            ([window.into(), generation, interval], [elapsed, latest])
+        let time = form.clock.as_ref().and_then(|clock| clock.time.as_ref());
+        let (clock, sweep) = form.clock.as_ref().map_or(([0; 2], [0; 5]), |clock| {
+            let &ClockState { window, generation, clean, pass, refreshed, .. } = clock;
+            ([window.into(), generation], [clean, refreshed, pass.0, pass.1, pass.2])
         });
+        let mut times = [0; 1 + WINDOW_OF_TTL as usize];
+        if let Some(time) = time {
+            times
+                .iter_mut()
+                .zip(time.times_left())
+                .for_each(|(number, left)| *number = left as u64);
+        }
         let grown = form.grown.map_or([0; 5], |grown| {
             let Grown { first, size, ghosts, limits: Limits { buckets, load } } = grown;
             [first, size.pack(), buckets, load.into(), ghosts]
         });
-        let sweep = form
-            .sweep
-            .map_or([0; 3], |SweepState { swept, end, refreshed }| [swept, end, refreshed]);
-        let rest = [form.words, *occupied, elapsed, latest];
-        let numbers = [&settings[..], &clock, &grown, &sweep, &rest];
-        let keeps_time = form.clock.is_some_and(|clock| clock.time.is_some());
+        let time_to_live = [time.map_or(0, |time| time.time_to_live)];
+        let rest = [form.words, *occupied];
+        let numbers = [&settings[..], &clock, &time_to_live, &grown, &rest, &sweep, &times];
+        let source = time.map_or(0, |time| time.source.number());
         let mut bytes = ArrayVec::<u8, LEN>::new();
         bytes.extend(MAGIC);
         bytes.extend(VERSION.to_le_bytes());
         bytes.extend((LEN as u32).to_le_bytes());
         bytes.extend(*kind);
-        bytes.extend([form.stripes.ilog2() as u8, keeps_time.into()]);
+        bytes.extend([form.stripes.ilog2() as u8, source]);
         bytes.extend(describe(form.layout));
         bytes.extend(numbers.into_iter().flatten().flat_map(|number| number.to_le_bytes()));
         bytes.extend(iter::repeat_n(0, LEN - NUMBER - bytes.len()));
         bytes.extend(rapidhash_v3(&bytes).to_le_bytes());
         bytes.into_inner().expect("all bytes of a header")
+    }
+
+    /// Lets the clock of a filter whose items have a time to live stand still this many nanoseconds
+    /// after the save.
+    pub(super) fn stop_clock(&mut self, nanos: u64) {
+        self.form.clock = self.form.clock.take().map(|clock| clock.looked_at_after(nanos));
+    }
+
+    /// Gives the filter the clock of the caller, if it had one when it was saved.
+    ///
+    /// # Errors
+    /// `NoClock` or `UnexpectedClock`, if only one of the two has a clock.
+    pub(super) fn set_clock(&mut self, clock: Option<&TimeSource>) -> Result<(), LoadError> {
+        let time = self.form.clock.as_mut().and_then(|clock| clock.time.as_mut());
+        let source = time.map(|time| &mut time.source);
+        let saved = source.filter(|source| matches!(source, TimeSource::User(_)));
+        match (saved, clock) {
+            (None, None) => Ok(()),
+            (Some(_), None) => Err(LoadError::NoClock),
+            (None, Some(_)) => Err(LoadError::UnexpectedClock),
+            (Some(saved), Some(clock)) => {
+                saved.clone_from(clock);
+                Ok(())
+            }
+        }
     }
 
     /// Divides the bytes of a snapshot after its header, of which only the start is validated.
@@ -182,16 +212,16 @@ impl Header {
     fn read(bytes: &[u8]) -> Result<Self, LoadError> {
         let description =
             *bytes[START..].first_chunk::<{ DESCRIPTION - START }>().expect("8 bytes");
-        let [contents, growth, stripes, keeps_time, layout @ ..] = description;
+        let [contents, growth, stripes, source, layout @ ..] = description;
         let (expires, grows) = (contents == EXPIRING, growth == GROWING);
         field("stripes", stripes.into(), u32::from(stripes) <= MAX_STRIPES.ilog2())?;
         let layout = decode_layout(layout)?;
         let mut rest = bytes[DESCRIPTION..].as_chunks().0.iter().copied().map(u64::from_le_bytes);
         let [seed, hasher_check, capacity, max_copies, target] = next(&mut rest);
-        let [window, generation, interval] = next(&mut rest);
+        let [window, generation, time_to_live] = next(&mut rest);
         let [first, size, buckets, load, ghosts] = next(&mut rest);
-        let [swept, end, refreshed] = next(&mut rest);
-        let [words, occupied, elapsed, latest] = next(&mut rest);
+        let [words, occupied, clean, refreshed, bound, swept, end] = next(&mut rest);
+        let times: [u64; 1 + WINDOW_OF_TTL as usize] = next(&mut rest);
         let short = |name: &'static str, value: u64| {
             u32::try_from(value).map_err(|_| LoadError::InvalidField { name, value })
         };
@@ -204,16 +234,14 @@ impl Header {
             max_copies: if expires { 0 } else { max_copies },
             target: if grows { f64::from_bits(target) } else { 0.0 },
             stripes: 1 << stripes,
-            clock: expires.then_some(ClockState {
-                window,
-                generation,
-                interval,
-                time: (keeps_time != 0 && interval != 0).then(TimeSource::system),
-                elapsed,
-                latest,
+            clock: expires.then(|| {
+                let source = TimeSource::numbered(source);
+                let time =
+                    source.map(|source| TimeState::saved(source, time_to_live, &times, window));
+                let pass = (bound, swept, end);
+                ClockState { window, generation, clean, pass, refreshed, time }
             }),
             grown: grows.then_some(Grown { first, size: Size::unpack(size), ghosts, limits }),
-            sweep: (expires && grows).then_some(SweepState { swept, end, refreshed }),
         };
         let header = Self { kind: [contents, growth], seed, hasher_check, form, occupied };
         let encoded = header.encode();
@@ -230,7 +258,7 @@ impl Header {
     /// Validates the fields of any engine.
     fn check(&self) -> Result<(), LoadError> {
         let Self { kind: [contents, growth], form, occupied, .. } = self;
-        let Form { layout, words, capacity, clock, grown, .. } = *form;
+        let Form { layout, words, capacity, ref clock, grown, .. } = *form;
         let family = layout.leveled().is_some() == (*growth == GROWING)
             && layout.valued().is_some() == (*contents > 0);
         field("layout family", describe(layout)[0].into(), family)?;
@@ -244,19 +272,30 @@ impl Header {
         // Of the words beyond the buckets, half are numbers.
         let buckets = grown.map_or(words, |grown| words.midpoint(grown.buckets()));
         let slots = buckets * u64::from(layout.slots_per_bucket());
-        if let Some(ClockState { window, generation, interval, elapsed, .. }) = clock {
+        if let &Some(ClockState { window, generation, clean, pass, refreshed, ref time }) = clock {
             let fits = stamp_bits(window) == Some(layout.value_bits());
             field("window", window.into(), fits)?;
             let fits = (window.into()..=MAX_GENERATION).contains(&generation);
             field("generation", generation, fits)?;
-            field("elapsed time", elapsed, interval == 0 || elapsed < interval)?;
-            let refreshed = form.sweep.map_or(0, |sweep| sweep.refreshed);
             field("refreshed generation", refreshed, refreshed <= generation)?;
+            let least = generation.saturating_sub((1 << layout.value_bits()) - 2);
+            field("swept generation", clean, (least..=generation).contains(&clean))?;
+            let (bound, swept, end) = pass;
+            // The buckets of a pass are accessed.
+            let (fewest, most) = grown.map_or((words, words), |it| (it.first, it.buckets()));
+            field("end of the sweep", end, end == 0 || (fewest..=most).contains(&end))?;
+            field("swept buckets", swept, swept < end || end == 0 && swept == 0)?;
+            let bounds = if end == 0 { clean..=clean } else { clean..=generation };
+            field("bound of the sweep", bound, bounds.contains(&bound))?;
+            if let Some(time) = time {
+                field("window", window.into(), window <= WINDOW_OF_TTL)?;
+                let time_to_live = time.time_to_live;
+                field("time to live", time_to_live, TIMES_TO_LIVE.contains(&time_to_live))?;
+                time.times_left()
+                    .try_for_each(|left| field("time left", left as u64, time.can_be_left(left)))?;
+            }
         }
-        if let (Some(SweepState { swept, end, .. }), Some(grown)) = (form.sweep, grown) {
-            // The buckets of a sweep are accessed.
-            field("end of the sweep", end, (grown.first..=grown.buckets()).contains(&end))?;
-            field("swept buckets", swept, swept <= end)?;
+        if let (Some(_), Some(grown)) = (clock, grown) {
             field("ghosts", grown.ghosts, grown.ghosts == 0)?;
         }
         field("capacity", capacity, (1..=slots).contains(&capacity))?;

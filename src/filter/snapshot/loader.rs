@@ -1,5 +1,6 @@
 //! The loader: builds a filter from a snapshot, from bytes, a reader, a file, or pushed chunks.
 
+use alloc::sync::Arc;
 use core::{fmt, hash::BuildHasher, marker::PhantomData, mem};
 use std::{
     fs::File,
@@ -16,8 +17,8 @@ use super::{
 use crate::{
     Filter, StableHashBuilder,
     filter::builder::HasherSource,
-    kind::{Contents, Growing, Growth},
-    table::TableLoader,
+    kind::{Contents, Expiring, Growing, Growth},
+    table::{TableLoader, TimeSource},
 };
 
 /// Makes a filter from a snapshot: [`Filter::loader`] returns one.
@@ -61,7 +62,7 @@ pub struct Loader<C: Contents, G: Growth, S = StableHashBuilder> {
 
 impl<C: Contents, G: Growth> Loader<C, G> {
     pub(in crate::filter) fn new() -> Self {
-        let terms = Terms { limit: u64::MAX, reserve: true, len: None };
+        let terms = Terms { limit: u64::MAX, reserve: true, len: None, clock: None };
         Self::with(terms, HasherSource::Seeded(StableHashBuilder::from_seed))
     }
 }
@@ -222,6 +223,27 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
     #[must_use]
     pub fn is_complete(&self) -> bool {
         matches!(self.progress.piece, Piece::Nothing)
+    }
+}
+
+impl<G: Growth, S> Loader<Expiring, G, S> {
+    /// Sets the clock of a filter that was built with one
+    /// ([`FilterBuilder::clock`](crate::FilterBuilder::clock)): a load needs it again. No time has
+    /// passed between the save and the load.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use guira::{ExpiringFilter, LoadError};
+    ///
+    /// let builder = ExpiringFilter::builder().capacity(100).ttl(Duration::from_secs(60));
+    /// let bytes = builder.clock(|| 0).build().unwrap().to_bytes();
+    /// assert!(matches!(ExpiringFilter::loader().bytes(&bytes), Err(LoadError::NoClock)));
+    /// assert!(ExpiringFilter::loader().clock(|| 0).bytes(&bytes).is_ok());
+    /// ```
+    pub fn clock(mut self, now: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
+        self.terms.clock = Some(TimeSource::User(Arc::new(now)));
+        self
     }
 }
 

@@ -20,14 +20,14 @@ use crate::{
         hasher::{hasher_check, hasher_seed},
         kind::{Contents, Growth},
     },
-    table::{LoaderMemory, LoaderPosition, TableLoader},
+    table::{LoaderMemory, LoaderPosition, TableLoader, TimeSource},
 };
 
 /// Bytes of the table of checksums that are read at once, at most.
 const TABLE_PART: usize = 1 << 10;
 
 /// What a load may take, and what is known of the bytes that arrive.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) struct Terms {
     /// The largest number of bytes of the words.
     pub(super) limit: u64,
@@ -35,6 +35,8 @@ pub(super) struct Terms {
     pub(super) reserve: bool,
     /// The number of bytes of the whole snapshot, if all of them are there.
     pub(super) len: Option<u64>,
+    /// The clock of the caller.
+    pub(super) clock: Option<TimeSource>,
 }
 
 /// What the next bytes belong to.
@@ -256,7 +258,8 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
     }
 
     fn complete_header(&mut self) -> Result<(), LoadError> {
-        let header = self.accept(&self.header_bytes)?;
+        let mut header = self.accept(&self.header_bytes)?;
+        header.set_clock(self.terms.clock.as_ref())?;
         let memory = G::Engine::memory(&header.form, self.terms.reserve);
         let memory = memory.ok_or_else(|| header.out_of_memory())?;
         self.checksums = Checksums::new(Header::block_seed(&self.header_bytes));

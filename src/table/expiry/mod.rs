@@ -2,106 +2,200 @@
 //!
 //! This extends the protocol of a [`table`](crate::table) with values, and uses its terms. What is
 //! particular to a table that grows is in `table/split/expiry.rs`. The value of a slot is its
-//! *stamp*: the generation g of its insert or refresh, modulo `M = 2^stamp_bits`. (`insert_for`
-//! takes an earlier generation, so that the slot expires sooner.)
+//! *stamp*: the generation g of its insert or refresh, modulo `M = 2^stamp_bits`. (An insert for a
+//! shorter life takes an earlier generation, so that the slot expires sooner.)
 //!
 //! ```text
-//!               visible                           expired                     spared
+//!               in the window                       past                      spared
 //!  age    0      1   ...   w   |   w + 1      ...      M - 2   |              M - 1
 //!  stamp  n    n - 1     n - w |  n-w-1               n - M + 2 |   n + 1: a slot of the
 //!                                                               |   generation that just begins
 //! ```
 //!
-//! In the generation n, the *age* of a slot is `n - stamp` modulo M. With a window of w, at most
-//! M - 3, a slot is *visible* up to the age w, and *expired* from the age w + 1 to the age M - 2. A
-//! slot of the last age, M - 1, is *spared*: a thread that still takes n for the present generation
-//! may see slots of the generation n + 1.
+//! In the generation n, the *age* of a slot is `n - stamp` modulo M. A slot is in the *window* up
+//! to the age w, at most M - 3. A slot of the last age, M - 1, is *spared*: a thread that still
+//! takes n for the current generation may see slots of the generation n + 1.
+//!
+//! # The two ways of time
+//!
+//! *Without a time to live*, the caller begins generations. A slot is *visible* if it is in the
+//! window, and *expired* if it is past.
+//!
+//! *With a time to live*, writes begin generations, and a slot is visible until a time: its
+//! generation has an *end*, and *expires* one *life* L after it. L is the time to live and the lag
+//! of the clock. Ends are at least an interval I apart, and `w I` is at least L. So in the
+//! generation n all generations up to n - 1 - w have expired: whatever is past has expired, and of
+//! what is in the window, the younger part is visible. A *reading* of the clock is an earlier time,
+//! by at most the lag. All readings should be of one clock that never goes back.
+//!
+//! # State
+//!
+//! - **`word`**, the word of the clock. Without a time to live: the generation. With one: its
+//!   lowest 8 bits, and above them the time at which it is *due* to end. Changed by
+//!   compare-and-swap only. In each change, the generation or the due time grows, and neither
+//!   falls.
+//! - **`limit`**, the last generation that may begin: the current one or the next one, a whole
+//!   number. Whoever needs the whole number of a generation n loads `limit` after the word: it is
+//!   the largest number up to that with the lowest bits of n.
+//! - **`expiry`**, for each stamp, when the last generation with it that has ended expires. (Of the
+//!   current generation, the word tells.)
+//! - **`oldest`**: all generations before it have ended and expired. (Without a time to live, that
+//!   is n - w.)
+//! - Under the lock of the sweep alone: the stripes that were *passed* in this generation; the
+//!   `floor`, which is `oldest` when this passing began; the present pass over the buckets, and its
+//!   `bound`: it clears all slots of generations before that; and `clean`, the bound of the last
+//!   complete pass. (`next` is a hint at when more of the pass is due.)
 //!
 //! # Steps
 //!
-//! 1. **Look up**: read the generation, the version, both words, the version again, and the
-//!    generation again. A visible match is a hit. Without one, the item is absent if neither the
-//!    version nor the generation has changed; otherwise retry.
-//!    (A batch may read the generation before and after all of its items.)
-//! 2. **Add**, by `insert`: read the generation, and add to an empty slot, without a lock.
-//! 3. **Sweep**: under a lock, read the generation; then clear the expired slots of a word by one
-//!    compare-and-swap. The lock is that of any stripe, or `sweeping`, a lock of the clock that is
-//!    held while the buckets are swept in order. No version is bumped.
-//! 4. **Move**: as in a table, but read the generation under the lock. An expired slot is cleared,
-//!    or replaced by the incoming fingerprint, in place of being moved. Expired slots in the
-//!    destination are swept by the change that adds the copy. If the original is swept between the
-//!    two halves, the copy remains, and the incoming fingerprint is not stored: the insert searches
-//!    again.
-//! 5. **`insert_unseen`**: under the stripe's lock, read the generation; then add to a slot that is
-//!    empty or expired, unless there is a visible match. After making room without the lock, start
-//!    again.
-//! 6. **Refresh**: under the stripe's lock, read the generation and the words, bump the version,
-//!    and replace the stamp of the *oldest* visible match by one compare-and-swap. **Remove** names
-//!    the generation: under the lock, if that is visible, bump the version and clear a slot with
-//!    its stamp, the one that knows most.
-//! 7. **Advance**: read the generation, and acquire a lock. If the generation has changed, return
-//!    the new one. Otherwise complete the sweep of all buckets; publish the next generation; then
-//!    *pass the locks*, which means to acquire and release every stripe, one after the other. Only
-//!    then may the next sweep of all buckets begin. (Inserts and moves, under a stripe's lock, may
-//!    sweep single words as soon as the generation is published.)
+//! 1. **Start** of a write that adds or refreshes, before it acquires a stripe; in a batch, for
+//!    every 64 items. (a) Read the time t. (b) Read the word (n, due). If t is before due, n is the
+//!    generation of the write. (c) Otherwise, if the limit is n + 1, *begin* it: raise `expiry` of
+//!    n to due + L, then replace the word by (n + 1, max(t, due) + I); then go to (b). (d)
+//!    Otherwise do a part of the work, if no other thread does, and go to (b) if that permits n +
+//!    1, or if it has only more to sweep. (e) Otherwise *extend* n: replace the word by (n, t + I /
+//!    8), and go to (b). A write that has begun a generation, or finds `next` in the past, does a
+//!    part. Without a time to live, the start only reads the word.
+//! 2. **Part of the work**, with the lock of the sweep: read the word, n. Let `oldest` advance, up
+//!    to n, over what has expired by t. Pass the stripes, which means to acquire and release each
+//!    of them, from where this generation's passing stopped; stop at one that another thread holds
+//!    (`advance` and `sweep` wait for it). If all are passed: begin a pass over the buckets if the
+//!    last one is complete and `floor` is above its bound; sweep some buckets; when the pass is
+//!    complete, `clean` is its bound. Then set the limit to n + 1 if n + 1 - clean is at most M -
+//!    2.
+//! 3. **Advance**, without a time to live: do parts until the pass of this generation is complete,
+//!    then begin the next one, under the lock of the sweep. If the generation has changed since the
+//!    call began, return the current one instead.
+//! 4. **Look up**: read the word, the version, both words of the item, the version again, and the
+//!    word again. Without a match in the window, the item is absent if neither the version nor the
+//!    word has changed; otherwise retry. Without a time to live, a match in the window is a hit.
+//!    With one, read the time after the match. If the slot has not expired by then, and the word is
+//!    unchanged, it is a hit. Otherwise look up once more in *rounds by a time*: read the time
+//!    first, and in each round only what is visible at this time is a match. A match is a hit, and
+//!    a miss is a miss, if neither the version (of a miss) nor the word has changed. (A batch looks
+//!    up 64 items in a round by one time, and each that is left open by rounds of its own.)
+//! 5. **Add**, by `insert`: start, and add to an empty slot, without a lock.
+//! 6. **Sweep, move, split**: under a lock (of any stripe, or that of the sweep), read the word and
+//!    `oldest`; then clear, or leave behind, slots that are past, or of a generation before
+//!    `oldest`, but no spared ones. No version is bumped. A move of an expired slot clears it, or
+//!    replaces it by the incoming fingerprint. Expired slots in the destination of a move are swept
+//!    by the change that adds the copy. If the original is swept between the two halves of a move,
+//!    the copy remains, and the incoming fingerprint is not stored: the insert searches again.
+//! 7. **`insert_unseen`, `refresh`, `insert_or_refresh`**: start; acquire the stripe; read the
+//!    word, both words of the item, and the word again, until it is unchanged. If a slot is visible
+//!    (by the time of the start), leave it, or bump the version and give the *oldest* one the stamp
+//!    of the generation just read, by one compare-and-swap. If none is, add to a slot that is empty
+//!    or expired. After making room without the lock, begin anew.
+//! 8. **Remove** names the generation: under the stripe's lock, if that is in the window, bump the
+//!    version and clear a slot with its stamp, the one that knows most.
 //!
-//! # What a lock tells about the time
+//! # What a lock tells about the generation
 //!
-//! *If a thread acquires a stripe's lock and then reads the generation n, no thread reads n + 2
-//! before the lock is released.* The advance to n + 1 acquires this lock after it has published
-//! that generation. If it did so before the thread, the thread would have read n + 1 at least. So
-//! it does so later, and waits for the release. The advance to n + 2 begins after that. (A holder
-//! of `sweeping` that reads n and has buckets left to sweep holds up the tick to n + 1 until it
-//! releases the lock.)
+//! *If a thread acquires a lock (a stripe, or that of the sweep) and then reads the generation n,
+//! no thread reads n + 2 before the lock is released.* The generation n + 2 begins after a holder
+//! of the lock of the sweep, which had read n + 1, has permitted it, and before that, passed all
+//! stripes. If it passed this stripe before the thread acquired it, the thread would have read n +
+//! 1 at least. So it passes it later, or not before the release. (A holder of the lock of the sweep
+//! that has read n keeps n + 2 from being permitted.)
 //!
 //! So a decision about expiry that is made and acted upon under a lock is at most one generation
 //! old. A decision without a lock can be arbitrarily old: a thread may be suspended for M
 //! generations, and then sweep what is visible.
 //!
-//! One generation old is still too old to tell what is there. While a holder of the stripe takes n
-//! for the present generation, a holder of another lock may sweep in n + 1 a slot that is visible
-//! in n. So `insert_unseen`, `refresh` and `count` read the generation again after the words, and
-//! start again if it has changed. (Otherwise a refresh could miss its own copy, which was swept,
-//! and find only that of an alias, which has the stamp of n already. It would report that the item
-//! was refreshed, but a removal of the alias would take the only copy.) If the oldest copy is swept
-//! after this second read, the refresh also starts again. If the item's own copy is swept instead,
-//! it expired with n + 1, and so did the older copy that the refresh takes: no other item needs
-//! that. (A removal need not read the generation again. If a sweep of n + 1 took the slot of its
-//! item, all slots with that stamp have expired.)
+//! One generation old is still too old to tell what is there: a holder of another lock may sweep in
+//! n + 1 a slot that is visible in n. So step 7 and `count` read the word again after those of the
+//! item. (Otherwise a refresh could miss its own copy, which was swept, and find only that of an
+//! alias, which has the stamp of n already. It would report that the item was refreshed, but a
+//! removal of the alias would take the only copy.) If the oldest copy is swept after this second
+//! read, the refresh also starts again. If the item's own copy is swept instead, it has expired,
+//! and so has the older copy that the refresh takes: no other item needs that. (With a time to
+//! live, `oldest` may advance beside the call without a new word. Then the item that is missed has
+//! expired during the call, and the refresh of its alias's copy is that of an item that was not
+//! there. A removal need not read the word again: if a sweep took the slot of its item, all slots
+//! with that stamp have expired.)
+//!
+//! # Why nothing is forgotten early
+//!
+//! *A write has a stamp of a generation that ends after its start.* In step 1 it saw the word (n,
+//! due) with due after its reading t. The due time of n only grows while n is current, and whoever
+//! ends n replaces this very word, or a later one. So n ends at due or later, even if the write is
+//! stopped before it adds, and its item is visible until t + L at least: for the time to live after
+//! the moment of the reading, which the reading trails by at most the lag. A refresh reads the word
+//! anew under its stripe; that is a later word, whose due time is no earlier. A batch has its time
+//! anew for each 64 items.
+//!
+//! *What a lookup hides has expired.* It compares with the end of an ended generation, which is
+//! final: raised to the last due time before the word was replaced, and published by that. Or with
+//! that of the current one, by a word that is unchanged after the time was read. An entry of
+//! `expiry` is overwritten only M generations later, and then the word has changed. In the first
+//! round, the time is read after the words of the item. So a match may expire, and be refreshed
+//! meanwhile, in between: the refresh stopped after its bump, before the lookup read the version.
+//! Then nothing tells. That is why a round by a time follows, whose time is older than the words: a
+//! slot that has expired by that time, and an item that was refreshed before that, is a stale one.
+//!
+//! # How long an item is found at most
+//!
+//! A write that returns at r has read n as the current generation at r or before, so n had begun by
+//! then, and is due by r + I and the 256 ns of the unit. If n is not extended, it ends at that
+//! time, whenever the next write comes: an end is a time, not an event. So the item is found until
+//! r + I + L, by the reading of the lookup, which trails by at most the lag. With I = L / 6, that
+//! is at most 1.2 times the time to live and two lags, if the lag is a fifth of the time to live or
+//! less.
+//!
+//! A generation is extended only by a write that finds it due while n + 1 is not permitted: a
+//! thread holds the lock of the sweep, or a stripe that was not passed yet in n. Where only the
+//! sweep is missing, the write sweeps. (Another one beside it extends.) So n is extended while a
+//! thread is stopped with a lock, or a copy or a clear of the whole table is made, or while the
+//! pass takes longer than the slack: see "Why no stamp comes twice".
 //!
 //! # Why nothing visible is swept
 //!
-//! Say that a thread read n under a lock and sweeps a slot. The slot was stamped in a generation g
-//! with `(n - g) mod M` in `w + 1 ..= M - 2`, and g is at most n + 1, as nobody has read n + 2. The
-//! difference n - g is not -1, whose residue is M - 1. So it is at least w + 1: the slot was not
-//! visible in the generation n, and n had been published. In the same way, a slot that a move
-//! copies was not expired in the generation that the mover read. So the copy expires at the
-//! earliest in the next one, whose sweep begins after the mover's lock was passed, and finds it.
+//! Say that a thread reads n and `oldest` = o under a lock, and sweeps a slot of the generation g.
+//! As nobody has read n + 2, g is at most n + 1. If the slot is past, `(n - g) mod M` is in `w + 1
+//! ..= M - 2`. The difference n - g is not -1, whose residue is M - 1. So it is at least w + 1: g
+//! has expired. Otherwise the age is from n + 1 - o to w, and g is before o: it has ended and
+//! expired by a time that a thread has read. (If n + 1 has begun since, o may be n + 1 at most.
+//! Slots of n + 1 are spared.) In the same way, a slot that a move copies is not of a generation
+//! before the `oldest` that the mover read.
 //!
-//! No slot leaks (but see "Late inserts", and `keeper.rs` for tables that keep time themselves): in
-//! each generation every bucket is swept once after the clock has passed all locks. An expired slot
-//! has M - 2 - w generations, at least one, in which it is swept.
+//! # Why no stamp comes twice
+//!
+//! **The generation n + 1 begins only if no slot is of a generation before n + 3 - M**, but for
+//! late inserts: its stamp is on no slot, and what is spared or past in n + 1 is not mistaken for
+//! something else. For n + 1 was permitted with a `clean` of at least n + 3 - M. The pass with that
+//! bound began after the stripes had been passed, and `floor` was stored before that. Who acquired
+//! a stripe later saw an `oldest` of that value at least, and carried no older slot past the pass;
+//! who had acquired it before had released it. So each slot of a generation before the bound was in
+//! a bucket that the pass had yet to reach, and it was swept there.
+//!
+//! The *slack* is what a pass may take: it is begun in n with a bound of n - w at least, and must
+//! be complete before the generation n + M - 2 - w begins. A new pass begins in the next
+//! generation. So with M = 16 and w = 6, passes that take three generations keep up. Parts are due
+//! evenly over half an interval.
 //!
 //! # Why a miss is correct
 //!
 //! An item is *in the table* during a lookup if it is so by the definition for a table without
-//! expiry, and the lookup returns while the generation of the item's stamp is visible. Assume first
-//! that nothing is refreshed. The argument of a table applies to fingerprints with their stamps,
-//! except that sweeps clear slots without a bump. Say that the last round of a lookup that misses
-//! read the generation n twice, and consider an item of the generation g, visible in n.
+//! expiry, and the lookup returns before the item expires: without a time to live, while the
+//! generation of its stamp is in the window. Assume first that nothing is refreshed. The argument
+//! of a table applies to fingerprints with their stamps, except that sweeps clear slots without a
+//! bump. Say that the last round of a lookup that misses read the generation n twice, and consider
+//! an item of the generation g, in the window of n.
 //!
 //! Consider a sweep of which a load returned the result. It had read some generation m, at most n:
 //! by coherence, because the load synchronizes with the sweep's change of the word, and the second
-//! read of the generation comes after the load. If the sweep took a slot with the stamp of g, then
-//! `(m - g) mod M` was in `w + 1 ..= M - 2`. Since `m - g` is at most w, m is at most `g - 2`, and
-//! no thread read g before that sweep ended. So the sweep ended before all inserts of the
-//! generation g, and took nothing of theirs. (A move that drops an expired slot is such a sweep.)
-//! All other clearings bump. So the miss is correct.
+//! read of the generation comes after the load. If the sweep took a slot with the stamp of g
+//! because it was past, `(m - g) mod M` was in `w + 1 ..= M - 2`. Since `m - g` is at most w, m is
+//! at most `g - 2`, and no thread read g before that sweep ended. So the sweep ended before all
+//! inserts of the generation g, and took nothing of theirs. If it took the slot because g was
+//! before `oldest`, the item had expired. (A move that drops an expired slot is such a sweep.) All
+//! other clearings bump. So the miss is correct.
 //!
 //! The generation must be validated. Say that a lookup reads 20, and is suspended. The item, which
 //! is in the table throughout, is refreshed in the generation 22. The stamp of 22 looks M - 2
-//! generations old. (A match that looks visible although it has expired meanwhile is a hit: it was
-//! visible when the lookup read the generation.)
+//! generations old. (Without a time to live, a match that looks visible although it has expired
+//! meanwhile is a hit: it was visible when the lookup read the generation. With one, it could be
+//! found long after, so a hit validates the word, too.)
 //!
 //! *Refreshing.* A refresh is a removal of a fingerprint with the old stamp, and an insert of one
 //! with the new stamp. It bumps, so a miss is correct in between: compare the argument for
@@ -137,33 +231,39 @@
 //!
 //! # Late inserts
 //!
-//! A plain insert may be suspended between reading the generation and adding. Then it adds a slot
-//! with an old stamp. If the stamp has expired, the slot is swept in due course, unless its bucket
-//! has had the last sweep in which the stamp is expired. If its residue is visible once more, the
-//! item is found for one more window, as a false positive. The slot is one more than the argument
-//! counts, and no item is lost by it.
+//! A plain insert may be suspended between its start and adding. Then it adds a slot with an old
+//! stamp. If the stamp has expired, the slot is swept in due course, unless its bucket has had the
+//! last pass in which the stamp is past. If its residue is visible once more, the item is found for
+//! one more window, as a false positive. The slot is one more than the argument counts, and no item
+//! is lost by it.
+//!
+//! # Nobody waits
+//!
+//! A start takes the lock of the sweep and the stripes by `try_lock`, one at a time, and a
+//! compare-and-swap of the word that fails means that another write has succeeded. So a write waits
+//! for the stripes of its items alone, whoever stands still, and a lookup for nothing.
 //!
 //! # Advances that overlap
 //!
-//! 1. *The generation that a call returns was published after the call began*, unless it is
-//!    `MAX_GENERATION`, after which no other begins. If the call ticks,
-//!    this is so. Otherwise the generation has changed since the call read it. (The read can return
-//!    a former generation only if the tick did not happen before the call.)
-//! 2. *Each call ticks at most once, and only from the generation that it read first.* So of all
-//!    calls that have read the generation n, one ticks to n + 1, and the others return what they
-//!    find when they get the lock. They get it after that call has passed the stripes, so whoever
-//!    returns n + 1 knows that nobody decides by n - 1.
-//! 3. *A call that waits must not tick again.* Say that two calls read n, and the first one ticks.
-//!    An item is inserted in n + 1, and the second call ticks, too. Then the item has lost a
-//!    generation although every advance began before its insert did.
+//! 1. *The generation that a call returns began after the call did*, unless it is `MAX_GENERATION`,
+//!    after which no other begins. If the call begins it, this is so. Otherwise the generation has
+//!    changed since the call read it. (The read can return a former generation only if that change
+//!    did not happen before the call.)
+//! 2. *Each call begins at most one, and only after that which it read first.* So of all calls that
+//!    have read the generation n, one begins n + 1, and the others return what they find when they
+//!    get the lock.
+//! 3. *A call that waits must not begin another one.* Say that two calls read n, and the first one
+//!    begins n + 1. An item is inserted in n + 1, and the second call begins n + 2. Then the item
+//!    has lost a generation although every advance began before its insert did.
 //!
 //! # Copies
 //!
-//! A clone holds `sweeping` and all stripes while it copies the words, and then reads the
-//! generation. So at most one tick comes between the first word and that read. Then it releases
-//! them, and only then waits for the lock of the schedule (see `schedule.rs`), which `tick_by`
-//! holds while it waits for `sweeping`. Nobody holds a stripe while waiting for `sweeping`, and an
-//! advance holds at most one stripe at a time. So no cycle of waiting threads forms.
+//! A copy holds the lock of the sweep and all stripes while it copies the words, and then reads the
+//! clock: so what is in the words was stamped in that generation or before, and extensions that a
+//! late write made before it added are seen. At most one generation begins meanwhile. The copy goes
+//! on with the times, `clean`, and the pass as they are; no stripe of its own has been passed. In a
+//! snapshot, the times are those that are left when it is taken. Nobody holds a stripe while
+//! waiting for the lock of the sweep. So no cycle of waiting threads forms.
 //!
 //! # Counting
 //!
@@ -172,19 +272,16 @@
 //! left that nobody has counted. What has expired is not in the sum that `len` returns, swept or
 //! not.
 
-mod advance;
-mod generations;
-mod keeper;
-mod schedule;
+mod clock;
 mod stamp_counts;
 mod steps;
-mod system_time;
+mod time;
+mod work;
 
-pub use generations::{ClockAndSweep, Generations, SweepState};
-pub(crate) use generations::{MAX_GENERATION, stamp_bits};
-pub(crate) use schedule::MAX_READING;
-pub use schedule::{ClockState, TimeSource};
-pub(crate) use system_time::MAX_LAG;
+pub use clock::{Clock, Start};
+pub(crate) use clock::{MAX_GENERATION, stamp_bits};
+pub(crate) use time::TIMES_TO_LIVE;
+pub use time::{ClockState, TimeSource, TimeState};
 
 use super::{
     Seen, ShardedCounter, Space, Table, Words,

@@ -1,93 +1,257 @@
 //! The steps of tables whose slots expire, written once for tables of a fixed size and for those
 //! that grow: see `mod.rs`, which has the protocol.
 
-use super::{MarkedSlot, Seen, Space, Table, Words, marked};
-use crate::InsertError;
+use super::{MarkedSlot, Seen, Space, Start, Table, Words, marked};
+use crate::{
+    InsertError,
+    table::{Attempts, StripeGuard},
+};
+
+/// What a write does with an item under its lock.
+#[derive(Clone, Copy)]
+struct Wish {
+    /// Whether it refreshes a visible copy.
+    refreshes: bool,
+    /// Whether it adds a copy if there is no visible one, and how old that is.
+    adds: Option<u32>,
+}
+
+/// What a write has done.
+enum Done {
+    /// There is a visible copy, which was refreshed if the write refreshes.
+    Found,
+    /// A copy was added, with the stamp of this generation.
+    Added(u64),
+    /// There is no visible copy.
+    Absent,
+    /// There is no visible copy, and no room.
+    NoRoom,
+}
 
 impl<S: Space> Table<S> {
     /// Returns whether a visible slot matches an item.
     #[inline]
     pub(in crate::table) fn look_for_visible<L: Words<S>>(&self, item: &S::Item) -> bool {
+        // First: what is visible at this time and found no longer later was refreshed since, or has
+        // expired by the return.
+        let time = self.clock.time();
         loop {
-            let now = self.clock.generation();
+            let now = self.clock.look();
+            let ages = self.clock.visible_ages(now, time);
             let (words, reading) = self.read::<L>(item);
-            if self.visible_in::<L>(now, item, words) != [0; 2] {
+            let is_found = self.visible_in::<L>(now, ages, item, words) != [0; 2];
+            let is_current = self.clock.validate(now);
+            // Without times, an item that was visible in the generation is a hit.
+            if is_found && (is_current || !self.clock.has_times()) {
                 return true;
             }
-            if reading.is_valid() & self.clock.validate(now) {
+            if !is_found & reading.is_valid() & is_current {
                 return false;
             }
             self.counters.lookup_retried();
         }
     }
 
-    /// Adds a copy of an item that is visible for `life` generations, at most the window. Returns
-    /// the generation of its stamp.
+    /// Adds a copy of an item that is this old, at most the window. Returns the generation of its
+    /// stamp.
     ///
     /// # Errors
     /// As `insert`, where slots that have expired count as empty.
     #[inline]
-    pub fn insert_for<L: Words<S>>(&self, item: S::Item, life: u32) -> Result<u64, InsertError> {
-        let clock = &self.clock;
-        let generation = clock.generation() - u64::from(clock.window() - life);
-        self.insert::<L>(S::with_value(item, clock.stamp(generation)))?;
-        Ok(generation)
+    pub fn insert_aged<L: Words<S>>(
+        &self,
+        start: Start,
+        item: S::Item,
+        age: u32,
+    ) -> Result<u64, InsertError> {
+        let word = start.word.wrapping_sub(age.into());
+        self.insert::<L>(self.stamped(item, word))?;
+        Ok(self.clock.number(start.word) - u64::from(age))
     }
 
-    /// Adds a copy of an item if there is no visible one. Returns the present generation if it was
-    /// added.
+    /// Adds a copy of an item that is found for `life` generations after this one, at most the
+    /// window, in a table without a time to live. Returns the generation of its stamp.
+    ///
+    /// # Errors
+    /// As [`insert_aged`](Self::insert_aged).
+    #[cfg(feature = "raw")]
+    pub fn insert_for<L: Words<S>>(&self, item: S::Item, life: u32) -> Result<u64, InsertError> {
+        let start = self.start::<L>();
+        self.insert_aged::<L>(start, item, self.clock.window() - life)
+    }
+
+    /// Adds a copy of an item, this old, if there is no visible one. Returns the generation of its
+    /// stamp if it was added.
     ///
     /// # Errors
     /// Why there is no room, if there is no visible copy.
-    pub fn insert_unseen<L: Words<S>>(&self, item: S::Item) -> Result<Option<u64>, InsertError> {
-        Ok(self.insert_if_absent::<L, true>(&item, 0)?.ok())
+    pub fn insert_unseen_from<L: Words<S>>(
+        &self,
+        start: Start,
+        item: S::Item,
+        age: u32,
+    ) -> Result<Option<u64>, InsertError> {
+        self.write_and_make_room::<L>(start, item, Wish { refreshes: false, adds: Some(age) })
     }
 
-    /// As [`insert_unseen`](Self::insert_unseen), for a copy that is visible for `life`
-    /// generations, at most the window. Returns the generation of its stamp.
+    /// Gives the stamp of the current generation to the oldest visible copy of an item, or adds a
+    /// copy if there is none. Returns the generation of its stamp if it was added.
     ///
     /// # Errors
-    /// As `insert_unseen`.
-    pub fn insert_unseen_for<L: Words<S>>(
+    /// Why there is no room, if there is no visible copy.
+    pub fn insert_or_refresh_from<L: Words<S>>(
         &self,
+        start: Start,
         item: S::Item,
-        life: u32,
     ) -> Result<Option<u64>, InsertError> {
-        let age = u64::from(self.clock.window() - life);
-        Ok(self.insert_if_absent::<L, true>(&item, age)?.ok())
+        self.write_and_make_room::<L>(start, item, Wish { refreshes: true, adds: Some(0) })
     }
 
-    /// Gives the stamp of the present generation to the oldest visible copy of an item. Returns
+    /// Gives the stamp of the current generation to the oldest visible copy of an item. Returns
     /// whether there was one.
     #[must_use]
+    pub fn refresh_from<L: Words<S>>(&self, start: Start, item: S::Item) -> bool {
+        matches!(self.write::<L>(start, &item, Wish { refreshes: true, adds: None }), Done::Found)
+    }
+
+    /// As [`insert_unseen_from`](Self::insert_unseen_from), from now on.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn insert_unseen<L: Words<S>>(&self, item: S::Item) -> Result<Option<u64>, InsertError> {
+        self.insert_unseen_from::<L>(self.start::<L>(), item, 0)
+    }
+
+    /// As [`insert_or_refresh_from`](Self::insert_or_refresh_from), from now on.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn insert_or_refresh<L: Words<S>>(
+        &self,
+        item: S::Item,
+    ) -> Result<Option<u64>, InsertError> {
+        self.insert_or_refresh_from::<L>(self.start::<L>(), item)
+    }
+
+    /// As [`refresh_from`](Self::refresh_from), from now on.
+    #[must_use]
     pub fn refresh<L: Words<S>>(&self, item: S::Item) -> bool {
-        let guard = self.stripe::<L>(&item).lock();
+        self.refresh_from::<L>(self.start::<L>(), item)
+    }
+
+    /// Does what a write wishes. Makes room if it adds and both locations are full. Returns the
+    /// generation of the stamp of a copy that was added.
+    #[inline]
+    fn write_and_make_room<L: Words<S>>(
+        &self,
+        start: Start,
+        item: S::Item,
+        wish: Wish,
+    ) -> Result<Option<u64>, InsertError> {
+        match self.write::<L>(start, &item, wish) {
+            Done::Added(generation) => {
+                L::count_added(self);
+                Ok(Some(generation))
+            }
+            Done::Found | Done::Absent => Ok(None),
+            Done::NoRoom => self.make_room_and_write::<L>(item, wish),
+        }
+    }
+
+    /// The rest of `write_and_make_room`, once both locations were full.
+    #[cold]
+    fn make_room_and_write<L: Words<S>>(
+        &self,
+        item: S::Item,
+        wish: Wish,
+    ) -> Result<Option<u64>, InsertError> {
+        let mut attempts = Attempts::default();
         loop {
-            let now = self.clock.now();
-            let words = self.space.load_both_to_change(&item);
-            // A sweep of the next generation may have cleared the caller's copy, and the copy that
-            // is left may be an alias's.
-            if !self.clock.validate(now) {
+            // The lock is released while making room: the slots to be moved may belong to the same
+            // stripe, and the thread would wait for itself.
+            let made_room = L::make_room(self, &item, &mut attempts);
+            // A search takes time.
+            let start = self.start::<L>();
+            match self.write::<L>(start, &item, wish) {
+                Done::Added(generation) => {
+                    self.counters.insert_relocated(&attempts.relocations);
+                    L::count_added(self);
+                    return Ok(Some(generation));
+                }
+                Done::Found | Done::Absent => return Ok(None),
+                // Not earlier: another call may have added the item during the failed search.
+                Done::NoRoom => made_room?,
+            }
+        }
+    }
+
+    /// Does what a write wishes, under the lock of the item's stripe, if there is room.
+    ///
+    /// Presence and room are decided by the same words, as in `add_if_absent`.
+    #[inline]
+    fn write<L: Words<S>>(&self, start: Start, item: &S::Item, wish: Wish) -> Done {
+        let (clock, guard) = (&self.clock, self.stripe::<L>(item).lock());
+        loop {
+            let now = clock.now_with_times();
+            let ages = clock.visible_ages(now, start.time);
+            let words = self.space.load_both_to_change(item);
+            // A sweep of the next generation may have cleared the item's copy, and one that is left
+            // may be an alias's.
+            if !clock.validate(now) {
                 continue;
             }
-            let marks = self.visible_in::<L>(now, &item, words);
-            let Some(oldest) = self.oldest::<L>(now, words, marks) else { return false };
-            let stamped = self.restamped(now, oldest.slot);
-            if oldest.slot == stamped {
-                return true;
+            let marks = self.visible_in::<L>(now, ages, item, words);
+            let is_found = marks != [0; 2];
+            match wish {
+                Wish { refreshes: true, .. } if is_found => {
+                    match self.restamp::<L>(&guard, now, words, marks) {
+                        Some(true) => return Done::Found,
+                        // The clock has ticked since, and the copy was swept; or its bucket was
+                        // split.
+                        Some(false) => {}
+                        // Only empty slots were marked.
+                        None => return Done::Absent,
+                    }
+                }
+                _ if is_found => return Done::Found,
+                Wish { adds: None, .. } => return Done::Absent,
+                Wish { adds: Some(age), .. } => {
+                    let stamped = self.stamped(*item, now.wrapping_sub(age.into()));
+                    match self.try_add::<L>(&stamped, words, Some(now)) {
+                        Some(true) => return Done::Added(clock.number(now) - u64::from(age)),
+                        Some(false) => {}
+                        None => return Done::NoRoom,
+                    }
+                }
             }
-            if S::GROWS {
-                self.clock.note_refresh(now);
-            }
-            guard.bump();
-            let changed =
-                self.change_slot::<L>(&guard, words[oldest.place], oldest.slot, Some(stamped));
-            if changed.is_ok() {
-                self.count_restamped(oldest.slot, stamped);
-                return true;
-            }
-            // The clock has ticked since, and the copy was swept; or its bucket was split.
         }
+    }
+
+    /// Gives the stamp of the current generation to the oldest marked slot. Returns whether it was
+    /// still there, or `None` if only empty slots are marked.
+    #[inline]
+    fn restamp<L: Words<S>>(
+        &self,
+        guard: &StripeGuard<'_>,
+        now: u64,
+        words: [Seen; 2],
+        marks: [u64; 2],
+    ) -> Option<bool> {
+        let oldest = self.oldest::<L>(now, words, marks)?;
+        let stamped = self.restamped(now, oldest.slot);
+        if oldest.slot == stamped {
+            return Some(true);
+        }
+        if S::GROWS {
+            self.clock.note_refresh(self.clock.number(now));
+        }
+        guard.bump();
+        let word = words[oldest.place];
+        let changed = self.change_slot::<L>(guard, word, oldest.slot, Some(stamped)).is_ok();
+        if changed {
+            self.count_restamped(oldest.slot, stamped);
+        }
+        Some(changed)
     }
 
     /// Removes one copy of an item with the stamp of a generation, if that is visible: the one that
@@ -98,25 +262,26 @@ impl<S: Space> Table<S> {
     #[must_use]
     pub fn remove_of<L: Words<S>>(&self, item: S::Item, generation: u64) -> bool {
         let guard = self.stripe::<L>(&item).lock();
-        let now = self.clock.now();
-        if !self.clock.is_visible(now, generation) {
+        let now = self.clock.now_with_times();
+        let number = self.clock.number(now);
+        let Some(age) = number.checked_sub(generation) else { return false };
+        if age > self.clock.window().into() {
             return false;
         }
         loop {
             let words = self.space.load_both_to_change(&item);
             let (mut found, mut newer) = (None, 0);
-            let marks = self.visible_in::<L>(now, &item, words);
+            let marks = self.visible_in::<L>(now, self.clock.window() + 1, &item, words);
             for copy in marked::<L, S>(&self.space, words, marks) {
-                let age = self.clock.age(now, copy.slot);
-                let (of, knowledge) = (now - u64::from(age), copy.knowledge);
-                if of == generation {
-                    found = found.max(Some((knowledge, copy.place, copy.slot)));
-                } else if of > generation {
-                    newer = newer.max(knowledge);
+                let of = u64::from(self.clock.age(now, copy.slot));
+                if of == age {
+                    found = found.max(Some((copy.knowledge, copy.place, copy.slot)));
+                } else if of < age {
+                    newer = newer.max(copy.knowledge);
                 }
             }
             let Some((knowledge, place, slot)) = found else { return false };
-            if knowledge < newer && self.clock.has_refreshed(now) {
+            if knowledge < newer && self.clock.has_refreshed(number) {
                 return false;
             }
             guard.bump();

@@ -247,13 +247,16 @@ impl FixedTable {
     /// first copy has expired, so that another one may be visible.
     #[inline]
     fn is_key_visible(&self, key: u32, buckets: [u32; 2]) -> bool {
-        let now = self.clock.generation();
+        let now = self.clock.look();
         let Round { words, unchanged } = self.round(key, buckets);
         let (found, slot) = words.first_match(&self.slots, key);
         let is_visible = self.clock.shows(now, slot);
         let is_miss = unchanged & self.clock.validate(now);
-        // One branch, which is almost always taken, for hits and misses alike.
-        if select_unpredictable(found, is_visible, is_miss) {
+        // One branch, which is almost always taken, for hits and misses alike. With a time to live,
+        // a hit also depends on the time.
+        if select_unpredictable(found, is_visible, is_miss)
+            && (!found || self.clock.is_alive(now, slot))
+        {
             return found;
         }
         self.is_visible_again(key, buckets[0], buckets[1], found)

@@ -102,7 +102,7 @@ impl FixedTable {
         assert_eq!(slots.value_bits(), payload.value_bits(), "the number of bits of a value");
         // Lookups read the buckets that it names without another check.
         let addressing = Addressing::new(buckets.as_slice().len() as u64, &slots);
-        let clock = payload.clock(stripes, None)?;
+        let clock = payload.clock(stripes)?;
         let (stripes, counters) = (Stripes::with_count(stripes)?, Counters::new()?);
         Some(Self {
             space: FixedSpace { slots, addressing, buckets, payload },
@@ -114,12 +114,15 @@ impl FixedTable {
     }
 
     /// Sets the clock of a table whose words were copied, and counts its slots by their stamps.
-    pub(crate) fn start_clock(&mut self, state: Option<ClockState>) {
-        self.set_clock(state);
+    /// Returns `None` if the system refuses the memory.
+    #[must_use]
+    pub(crate) fn start_clock(&mut self, state: Option<&ClockState>) -> Option<()> {
+        self.set_clock(state)?;
         if state.is_some() {
             let Self { space: FixedSpace { buckets, slots, .. }, clock, .. } = self;
             buckets.with_words(|words| clock.count_all(*slots.lanes(), words));
         }
+        Some(())
     }
 
     /// Bytes of buckets, stripes, statistics and clock, alignment included.

@@ -18,8 +18,7 @@ pub(crate) fn occupied(slots: &Slots, words: &[u64]) -> u64 {
 
 impl FixedTable {
     /// Returns a copy of all words that contains every item that is in the table throughout the
-    /// call, and the state of the clock in the generation in which they were copied, if slots
-    /// expire; or `None` if the system refuses the memory.
+    /// call, and the state of the clock, if slots expire; or `None` if the system refuses the memory.
     #[must_use]
     pub fn copy_words(&self) -> Option<(Vec<u64>, Option<ClockState>)> {
         let mut copy = touched_words(self.buckets.as_slice().len())?;
@@ -43,12 +42,10 @@ impl FixedTable {
         load_all(self.buckets.as_slice(), copy);
         // Pairs with the Release of `try_add` and `change_slot`, for every word that was loaded.
         acquire_fence();
-        // After the words, and under the locks: see `table/expiry/mod.rs`.
-        let now = self.clock.now();
-        // Nobody holds up sweeps while waiting for the schedule: see "Copies" in
-        // `table/expiry/mod.rs`.
+        // After the words, and under the locks: see "Copies" in `table/expiry/mod.rs`.
+        let clock = self.clock.state();
         drop((stripes, paused));
-        self.clock.read(now)
+        clock
     }
 
     /// Returns a copy of the table with stripes of its own, which contains every item that is in
@@ -62,7 +59,7 @@ impl FixedTable {
         let occupied = copy.with_words(|words| occupied(&self.slots, words));
         let mut table = Self::with_buckets(self.slots, self.payload, copy, self.stripes())?;
         table.kernel = self.kernel;
-        table.start_clock(clock);
+        table.start_clock(clock.as_ref())?;
         Some((table, occupied))
     }
 

@@ -167,13 +167,16 @@ impl GrowingTable {
     #[inline(always)]
     fn is_visible_in<const AVX: bool>(&self, target: impl Target) -> bool {
         let Some(near) = self.near() else { return self.is_visible_again(target, true) };
-        let now = self.clock.generation();
+        let now = self.clock.look();
         let Round { compared: Compared { found, settled, value }, unchanged } =
             self.first_round::<AVX, true>(near, target);
         let shows = self.clock.shows(now, value.into());
         let is_miss = unchanged & self.clock.validate(now);
         let is_right = select_unpredictable(found, shows, is_miss);
-        if settled & is_right { found } else { self.is_visible_again(target, found | is_miss) }
+        if settled & is_right && (!found || self.clock.is_alive(now, value.into())) {
+            return found;
+        }
+        self.is_visible_again(target, found | is_miss)
     }
 
     /// The rest of [`is_visible`](Self::is_visible), as `contains_again`.

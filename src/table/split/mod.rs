@@ -273,7 +273,7 @@ impl GrowingTable {
     ) -> Option<Self> {
         let start = || CachePadded::new(Word::new(Size { level: 0, split: 0 }.pack()));
         assert_eq!(leveled.value_bits, payload.value_bits(), "the number of bits of a value");
-        let clock = payload.clock(stripes, Some(first))?;
+        let clock = payload.clock(stripes)?;
         let space = GrowingSpace {
             growth: Growth::new(first, leveled)?,
             payload,

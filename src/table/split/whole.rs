@@ -17,7 +17,7 @@ use super::{GrowingSpace, GrowingTable, Size};
 use crate::{
     bucket::leveled::{level, slots},
     sync::{AcqRel, Relaxed, Word, acquire_fence},
-    table::{AllStripes, ClockState, GrowingBuckets, SweepState, memory::touch_pages},
+    table::{AllStripes, ClockState, GrowingBuckets, memory::touch_pages},
 };
 
 /// If a table grows while it is to be copied, the next attempt prepares for as many more buckets as
@@ -52,11 +52,10 @@ impl GrowingTable {
             let stripes = self.stripes.lock_all();
             if let Some(size) = self.copy_into(&stripes, &mut copy.buckets) {
                 // After the words: see "Copies" in `table/expiry/mod.rs`.
-                let (now, sweep) = self.clock_of_copy();
+                let clock = self.clock.state();
                 let (splits, ghosts) = (self.occupancy.splits(), self.occupancy.ghosts());
-                // Before the lock of the schedule is taken.
                 drop((stripes, paused));
-                break (size, splits, ghosts, self.clock.read(now).zip(sweep));
+                break (size, splits, ghosts, clock);
             }
             drop((stripes, paused));
             // The table has grown beyond what was prepared. What it has now is prepared next time,
@@ -77,9 +76,7 @@ impl GrowingTable {
         }
         let items = items(occupied, ghosts.max(0) as u64);
         copy.occupancy.start(items as i64, (occupied - items) as i64, 0);
-        if let Some((clock, sweep)) = clock {
-            copy.start_clock(clock, &sweep);
-        }
+        copy.start_clock(clock.as_ref())?;
         Some((copy, items))
     }
 
@@ -95,22 +92,17 @@ impl GrowingTable {
         Some(end)
     }
 
-    /// The present generation, and how far the table is swept in it, if slots expire. The caller
-    /// has paused the clock, holds all stripes, and has settled the size. (The clock may tick
-    /// meanwhile, so it is read once.)
-    pub(super) fn clock_of_copy(&self) -> (u64, Option<SweepState>) {
-        let now = self.clock.now();
-        (now, self.clock.read_sweep(now, self.buckets()))
-    }
-
-    /// Sets the clock of a table that is not shared, and counts all its slots by their stamps.
-    pub(super) fn start_clock(&mut self, clock: ClockState, sweep: &SweepState) {
-        self.clock.set(clock);
-        self.clock.set_sweep(sweep);
+    /// Sets the clock of a table that is not shared, and counts all its slots by their stamps, if
+    /// they expire. Returns `None` if the system refuses the memory.
+    #[must_use]
+    pub(super) fn start_clock(&mut self, state: Option<&ClockState>) -> Option<()> {
+        let Some(state) = state else { return Some(()) };
+        self.clock.set(state)?;
         self.for_each_in_use(|_, word| {
             // Relaxed: the table is not shared.
             self.clock.count_all(self.leveled().lanes, &[slots(word.load(Relaxed))]);
         });
+        Some(())
     }
 
     /// Copies the words of all buckets in use, and returns the size. A caller that finds an item in

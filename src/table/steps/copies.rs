@@ -54,17 +54,18 @@ impl<S: Space> Table<S> {
     #[inline(always)]
     #[must_use]
     pub fn count<L: Words<S>>(&self, item: S::Item) -> usize {
-        let sought = L::sought(&self.space, &item);
+        let (sought, time) = (L::sought(&self.space, &item), self.clock.time());
         let _guard = self.stripe::<L>(&item).lock();
         if !self.clock.sweeps() {
             return L::copies_in(&self.space, &item, sought, self.space.load_both(&item));
         }
         loop {
-            let now = self.clock.now();
+            let now = self.clock.now_with_times();
+            let ages = self.clock.visible_ages(now, time);
             let words = self.space.load_both(&item);
             // A sweep of the next generation may have cleared one copy and not yet the other.
             if self.clock.validate(now) {
-                let visible = self.visible_in::<L>(now, &item, words);
+                let visible = self.visible_in::<L>(now, ages, &item, words);
                 return visible.map(|marks| marks.count_ones() as usize).into_iter().sum();
             }
         }

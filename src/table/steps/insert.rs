@@ -10,8 +10,8 @@ use crate::{
 
 /// The outcome of adding an item under its lock if it is absent.
 enum Addition {
-    /// It was added, with the stamp of this generation.
-    Added(u64),
+    /// It was added.
+    Added,
     /// There is a copy, which has this value.
     Found(u16),
     /// It is absent, and both locations are full.
@@ -57,61 +57,49 @@ impl<S: Space> Table<S> {
     )]
     #[inline(always)]
     pub fn get_or_insert<L: Words<S>>(&self, item: S::Item) -> Result<Option<u16>, InsertError> {
-        self.insert_if_absent::<L, false>(&item, 0).map(Result::err)
+        self.insert_if_absent::<L>(&item)
     }
 
-    /// Adds a copy of an item unless there is one, with this or another value; if slots expire,
-    /// which
-    /// `AGES` tells, unless there is a visible one. Returns the generation whose stamp it got, which is `age`
-    /// before the present one, or the value that was found.
-    ///
-    /// # Errors
-    /// As [`insert`](Self::insert), but for `TooManyCopies`.
+    /// As [`get_or_insert`](Self::get_or_insert), by reference.
     #[expect(clippy::inline_always, reason = "as above")]
     #[inline(always)]
-    pub(in crate::table) fn insert_if_absent<L: Words<S>, const AGES: bool>(
-        &self,
-        item: &S::Item,
-        age: u64,
-    ) -> Result<Result<u64, u16>, InsertError> {
-        debug_assert_eq!(AGES, self.clock.sweeps(), "whether slots expire");
+    fn insert_if_absent<L: Words<S>>(&self, item: &S::Item) -> Result<Option<u16>, InsertError> {
         let sought = L::sought(&self.space, item);
         let guard = self.stripe::<L>(item).lock();
-        let addition = self.add_if_absent::<L, AGES>(&guard, item, sought, age);
+        let addition = self.add_if_absent::<L>(&guard, item, sought);
         // No stripe is held while a table grows.
         drop(guard);
         match addition {
-            Addition::Found(value) => Ok(Err(value)),
-            Addition::Added(generation) => {
+            Addition::Found(value) => Ok(Some(value)),
+            Addition::Added => {
                 L::count_added(self);
-                Ok(Ok(generation))
+                Ok(None)
             }
             // (By a reference, the item would be stored before the lock is acquired.)
-            Addition::NoRoom => self.make_room_and_insert_if_absent::<L, AGES>(*item, age),
+            Addition::NoRoom => self.make_room_and_insert_if_absent::<L>(*item),
         }
     }
 
     /// The rest of `insert_if_absent`, once both locations were full.
     #[cold]
-    fn make_room_and_insert_if_absent<L: Words<S>, const AGES: bool>(
+    fn make_room_and_insert_if_absent<L: Words<S>>(
         &self,
         item: S::Item,
-        age: u64,
-    ) -> Result<Result<u64, u16>, InsertError> {
+    ) -> Result<Option<u16>, InsertError> {
         let (sought, mut attempts) = (L::sought(&self.space, &item), Attempts::default());
         loop {
             // The lock is released while making room: the slots to be moved may belong to the same
-            // stripe, and the thread would wait for itself. The clock may tick meanwhile.
+            // stripe, and the thread would wait for itself.
             let made_room = L::make_room(self, &item, &mut attempts);
             let guard = self.stripe::<L>(&item).lock();
-            let addition = self.add_if_absent::<L, AGES>(&guard, &item, sought, age);
+            let addition = self.add_if_absent::<L>(&guard, &item, sought);
             drop(guard);
             match addition {
-                Addition::Found(value) => return Ok(Err(value)),
-                Addition::Added(generation) => {
+                Addition::Found(value) => return Ok(Some(value)),
+                Addition::Added => {
                     self.counters.insert_relocated(&attempts.relocations);
                     L::count_added(self);
-                    return Ok(Ok(generation));
+                    return Ok(None);
                 }
                 // Not earlier: another call may have added the item during the failed search.
                 Addition::NoRoom => made_room?,
@@ -119,55 +107,29 @@ impl<S: Space> Table<S> {
         }
     }
 
-    /// Adds an item under its lock unless there is a copy.
+    /// Adds an item under its lock unless there is a copy. Only where slots do not expire.
     ///
     /// Presence and room are decided by the same words. Between two separate reads a plain insert
     /// could put this very item into the last slot, and it would seem absent and without room.
     #[expect(clippy::inline_always, reason = "as above")]
     #[inline(always)]
-    fn add_if_absent<L: Words<S>, const AGES: bool>(
+    fn add_if_absent<L: Words<S>>(
         &self,
         _guard: &StripeGuard,
         item: &S::Item,
         sought: L::Sought,
-        age: u64,
     ) -> Addition {
         loop {
-            let now = if AGES { self.clock.now() } else { 0 };
-            // Only sweeps clear a slot of this item meanwhile, so one load of each word is enough.
+            // Nobody clears a slot of this item meanwhile, so one load of each word is enough.
             let words = self.space.load_both_to_change(item);
-            let found = self.found_in::<L, AGES>(now, item, sought, words);
-            if let Some(value) = found {
+            if let Some(value) = L::value_in(&self.space, item, sought, words) {
                 return Addition::Found(value);
             }
-            // A sweep of the next generation may have cleared a copy that is visible in this one.
-            if AGES && !self.clock.validate(now) {
-                continue;
-            }
-            let generation = now - age;
-            let stamped = if AGES { self.stamped(*item, generation) } else { *item };
-            match self.try_add::<L>(&stamped, words, AGES.then_some(now)) {
-                Some(true) => return Addition::Added(generation),
+            match self.try_add::<L>(item, words, None) {
+                Some(true) => return Addition::Added,
                 Some(false) => {}
                 None => return Addition::NoRoom,
             }
-        }
-    }
-
-    /// Returns the value of a slot that matches an item, with any value, or `None` if there is
-    /// none. If slots expire, only visible ones count.
-    #[inline]
-    fn found_in<L: Words<S>, const AGES: bool>(
-        &self,
-        now: u64,
-        item: &S::Item,
-        sought: L::Sought,
-        words: [Seen; 2],
-    ) -> Option<u16> {
-        if AGES {
-            (self.visible_in::<L>(now, item, words) != [0; 2]).then_some(0)
-        } else {
-            L::value_in(&self.space, item, sought, words)
         }
     }
 
@@ -177,19 +139,19 @@ impl<S: Space> Table<S> {
         S::with_value(item, self.clock.stamp(generation))
     }
 
-    /// Marks the slots that match an item, with any value. If slots expire, only visible ones. Only
-    /// in layouts with values.
+    /// Marks the slots that match an item and whose age is less than a number.
     #[inline]
     pub(in crate::table) fn visible_in<L: Words<S>>(
         &self,
         now: u64,
+        ages: u32,
         item: &S::Item,
         words: [Seen; 2],
     ) -> [u64; 2] {
         let marks = L::marks(&self.space, item, words);
         let visible = |place: usize| {
-            marks[place]
-                & self.clock.visible(*L::lanes(&self.space), now, S::slots(words[place].word))
+            let (lanes, word) = (*L::lanes(&self.space), S::slots(words[place].word));
+            marks[place] & self.clock.younger(lanes, now, ages, word)
         };
         [visible(0), visible(1)]
     }

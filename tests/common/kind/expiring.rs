@@ -19,16 +19,20 @@ use crate::common::{Subject, items::Items};
 pub enum By {
     /// `advance`.
     Advance,
-    /// `tick_by` and `advance_to`.
-    Clock,
-    /// `tick` and every write, since the filter keeps time.
-    #[cfg(feature = "std")]
-    Itself,
+    /// Writes and sweeps, since items have a time to live.
+    Writes,
 }
+
+/// The time to live of filters whose generations are begun by writes.
+const TTL: Duration = Duration::from_secs(6);
+/// An interval of such a filter, and a little more. So an item of the oldest visible generation is
+/// found until the time at which the next one begins.
+const STEP: u64 = 1_050_000_000;
 
 /// How time passes in a filter.
 #[derive(Clone, Copy, Debug)]
 pub struct Timing {
+    /// Six, if writes begin generations.
     pub window: u32,
     pub by: By,
     /// A clock in nanoseconds, and its reading.
@@ -55,6 +59,10 @@ impl<G: Subject> Kind for (Expiring, G) {
         let layout = if Self::GROWS { Layout::growing } else { Layout::with_values };
         let of = |slots| [2, 3, 4, 5, 8].into_iter().filter_map(move |bits| layout(slots, bits));
         (2..=6).flat_map(of).collect()
+    }
+
+    fn expiring(builder: BuilderOf<Self>) -> BuilderOf<Self> {
+        builder.window(13)
     }
 
     /// One of the windows that need stamps of this many bits: the longest one for even seeds.
@@ -111,7 +119,11 @@ impl<G: Subject> Kind for (Expiring, G) {
         want: u16,
     ) -> Result<u64, InsertError> {
         let life = u32::from(want);
-        if life == filter.window() { filter.insert(key) } else { filter.insert_for(key, life) }
+        match filter.ttl() {
+            _ if life == filter.window() => filter.insert(key),
+            None => filter.insert_for(key, life),
+            Some(time) => filter.insert_for(key, time),
+        }
     }
 
     fn insert_unique<Q: Key + ?Sized, S: BuildHasher>(
@@ -130,7 +142,7 @@ impl<G: Subject> Kind for (Expiring, G) {
         keys: &[Q],
         _wants: &[u16],
     ) -> Result<Option<u64>, InsertBatchError> {
-        filter.insert_batch(keys.iter().copied()).map(Some)
+        filter.insert_batch(keys.iter().copied()).map(|()| None)
     }
 
     fn remove<Q: Key + ?Sized, S: BuildHasher>(filter: &Of<Self, S>, key: &Q, tag: u64) -> bool {
@@ -159,30 +171,29 @@ impl<G: Subject> Kind for (Expiring, G) {
     }
 
     fn timed<S>(builder: BuilderOf<Self, S>, timing: Timing) -> BuilderOf<Self, S> {
-        let builder = builder.window(timing.window);
-        let time = timing.window * Duration::from_secs(1);
         match timing.by {
-            By::Advance => builder,
-            By::Clock => builder.time_to_live(time),
-            #[cfg(feature = "std")]
-            By::Itself => builder.ttl(time).clock(timing.now),
+            By::Advance => builder.window(timing.window),
+            By::Writes => builder.ttl(TTL).clock(timing.now),
         }
     }
 
-    fn pass<S>(filter: &Of<Self, S>, timing: Timing, choice: u16) {
-        let now = || Duration::from_nanos((timing.now)());
-        if let Some(interval) = filter.interval().filter(|_| choice > 0) {
-            timing.clock.fetch_add(interval.as_nanos() as u64, SeqCst);
+    #[cfg(feature = "std")]
+    fn load(bytes: &[u8], timing: Timing) -> Of<Self> {
+        let loader = guira::Filter::loader();
+        let loader = if timing.by == By::Writes { loader.clock(timing.now) } else { loader };
+        loader.bytes(bytes).expect("its own bytes")
+    }
+
+    fn pass<S>(filter: &Of<Self, S>, timing: Timing) {
+        if timing.by == By::Advance {
+            filter.advance();
+            return;
         }
-        match (timing.by, choice) {
-            (By::Advance, _) | (By::Clock, 0) => _ = filter.advance(),
-            (By::Clock, 1) => _ = filter.advance_to(now),
-            (By::Clock, _) => _ = filter.tick_by(now),
-            #[cfg(feature = "std")]
-            (By::Itself, 0) => _ = filter.advance(),
-            #[cfg(feature = "std")]
-            (By::Itself, _) => _ = filter.tick(),
-        }
+        let now = timing.clock.load(SeqCst);
+        // Begins a generation that another thread has made due, and permits the next one.
+        filter.sweep(u64::MAX);
+        let _ = timing.clock.compare_exchange(now, now + STEP, SeqCst, SeqCst);
+        filter.sweep(0);
     }
 
     fn insert_unique_for<Q: Key + ?Sized, S: BuildHasher>(
@@ -190,7 +201,11 @@ impl<G: Subject> Kind for (Expiring, G) {
         key: &Q,
         life: u16,
     ) -> Result<Insertion<u64, Option<u64>>, InsertError> {
-        Ok(match filter.insert_unique_for(key, u32::from(life))? {
+        let inserted = match filter.ttl() {
+            None => filter.insert_unique_for(key, u32::from(life))?,
+            Some(time) => filter.insert_unique_for(key, time)?,
+        };
+        Ok(match inserted {
             Insertion::New(generation) => Insertion::New(generation),
             Insertion::Found(()) => Insertion::Found(None),
         })
@@ -202,6 +217,17 @@ impl<G: Subject> Kind for (Expiring, G) {
 
     fn refresh<S: BuildHasher>(filter: &Of<Self, S>, key: u64) -> bool {
         filter.refresh(&key)
+    }
+
+    fn insert_or_refresh<S: BuildHasher>(
+        filter: &Of<Self, S>,
+        key: u64,
+    ) -> Result<Insertion<u64>, InsertError> {
+        filter.insert_or_refresh(&key)
+    }
+
+    fn insert_or_refresh_mask<S: BuildHasher>(filter: &Of<Self, S>, keys: &[u64]) -> InsertMask {
+        filter.insert_or_refresh_mask(keys)
     }
 
     fn refresh_mask<S: BuildHasher>(filter: &Of<Self, S>, keys: &[u64]) -> u64 {

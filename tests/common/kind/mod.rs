@@ -40,7 +40,7 @@ pub type Maker<K, S> = fn(BuilderOf<K>) -> BuilderOf<K, S>;
 
 /// A builder.
 pub fn new<K: Kind>() -> BuilderOf<K> {
-    Filter::builder()
+    K::expiring(Filter::builder())
 }
 
 /// A kind of filter.
@@ -241,14 +241,37 @@ pub trait Kind: Sized + 'static {
     /// Begins a generation, if items of this kind expire.
     fn advance<S>(_filter: &Of<Self, S>) {}
 
+    /// Sets a window of 13, if items of this kind expire.
+    fn expiring(builder: BuilderOf<Self>) -> BuilderOf<Self> {
+        builder
+    }
+
     /// Sets the window, and what begins generations, if items of this kind expire.
     fn timed<S>(builder: BuilderOf<Self, S>, _timing: Timing) -> BuilderOf<Self, S> {
         builder
     }
 
-    /// Begins a generation, or moves the clock by an interval and has one begun if it is due then,
-    /// if items of this kind expire.
-    fn pass<S>(_filter: &Of<Self, S>, _timing: Timing, _choice: u16) {}
+    /// Begins a generation, or moves the clock and has one begun, if items of this kind expire.
+    fn pass<S>(_filter: &Of<Self, S>, _timing: Timing) {}
+
+    /// Loads a filter that was saved.
+    #[cfg(feature = "std")]
+    fn load(bytes: &[u8], _timing: Timing) -> Of<Self> {
+        Filter::loader().bytes(bytes).expect("its own bytes")
+    }
+
+    /// As the method of this name, if items of this kind expire.
+    fn insert_or_refresh<S: BuildHasher>(
+        filter: &Of<Self, S>,
+        _key: u64,
+    ) -> Result<Insertion<Self::Tag>, InsertError> {
+        unreachable!("{} items stay", filter.len())
+    }
+
+    /// As the method of this name, if items of this kind expire.
+    fn insert_or_refresh_mask<S: BuildHasher>(filter: &Of<Self, S>, _keys: &[u64]) -> InsertMask {
+        unreachable!("{} items stay", filter.len())
+    }
 
     /// As `insert_unique`, for this life, if items of this kind expire.
     fn insert_unique_for<Q: Key + ?Sized, S: BuildHasher>(

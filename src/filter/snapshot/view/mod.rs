@@ -2,7 +2,7 @@
 
 mod lookups;
 
-use core::{fmt, hash::BuildHasher};
+use core::{fmt, hash::BuildHasher, time::Duration};
 #[cfg(not(guira_in_place))]
 use std::io::Read;
 
@@ -90,7 +90,8 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
             return Err(LoadError::Unaligned);
         }
         self.terms.len = Some(bytes.len() as u64);
-        let header = self.accept(Header::split(bytes)?.0)?;
+        let mut header = self.accept(Header::split(bytes)?.0)?;
+        header.stop_clock(0);
         let hasher = self.hasher.make(header.seed);
         View::new(bytes, &header, hasher)
     }
@@ -104,7 +105,7 @@ impl<'a, C: Contents, G: Growth, S: BuildHasher> View<'a, C, G, S> {
         let items = header.form.items(header.occupied);
         let filter = Filter::from_parts(engine, header.seed, items, hasher);
         let filter = filter.ok_or_else(|| header.out_of_memory())?;
-        let generation = header.form.clock.map_or(0, |clock| clock.generation);
+        let generation = header.form.clock.as_ref().map_or(0, |clock| clock.generation);
         Ok(Self { filter, bytes, generation })
     }
 
@@ -154,7 +155,7 @@ impl<G: Growth, S: BuildHasher + Clone> View<'_, Expiring, G, S> {
     /// that often. In an earlier generation than that of the save, it is a view of the save.
     ///
     /// This takes about a microsecond where a view copies nothing. No time passes for a view by
-    /// itself.
+    /// itself: with a time to live, see [`after`](Self::after).
     ///
     /// # Errors
     /// [`LoadError::OutOfMemory`].
@@ -172,11 +173,38 @@ impl<G: Growth, S: BuildHasher + Clone> View<'_, Expiring, G, S> {
     /// ```
     pub fn in_generation(&self, generation: u64) -> Result<Self, LoadError> {
         let mut header = Header::decode::<Expiring, G>(Header::split(self.bytes)?.0)?;
-        let saved = header.form.clock.map_or(0, |clock| clock.generation);
+        let saved = header.form.clock.as_ref().map_or(0, |clock| clock.generation);
         let generation = generation.max(saved);
+        header.stop_clock(0);
         header.form.clock = header.form.clock.map(|clock| clock.looked_at_from(generation));
         let view = Self::new(self.bytes, &header, self.filter.hasher.clone())?;
         Ok(Self { generation, ..view })
+    }
+
+    /// Returns a view of the same bytes at a time after the save. If the items have a time to live,
+    /// it finds what the saved filter would find then if nothing had been inserted since.
+    ///
+    /// # Errors
+    /// [`LoadError::OutOfMemory`].
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use guira::ExpiringFilter;
+    ///
+    /// let minute = Duration::from_secs(60);
+    /// let seen = ExpiringFilter::builder().capacity(1_000).ttl(10 * minute).build().unwrap();
+    /// seen.insert("nonce").unwrap();
+    /// let bytes = seen.to_bytes();
+    /// let view = ExpiringFilter::loader().view(&bytes)?;
+    /// assert!(view.after(9 * minute)?.contains("nonce"));
+    /// assert!(!view.after(13 * minute)?.contains("nonce"));
+    /// # Ok::<(), guira::LoadError>(())
+    /// ```
+    pub fn after(&self, time: Duration) -> Result<Self, LoadError> {
+        let mut header = Header::decode::<Expiring, G>(Header::split(self.bytes)?.0)?;
+        header.stop_clock(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+        Self::new(self.bytes, &header, self.filter.hasher.clone())
     }
 }
 

@@ -12,10 +12,7 @@ use super::{
 };
 use crate::{
     bucket::Leveled,
-    table::{
-        ClockState, GrowingBuckets, LOADED_CHUNK, LoaderMemory, Payload, SweepState,
-        swap_if_big_endian,
-    },
+    table::{ClockState, GrowingBuckets, LOADED_CHUNK, LoaderMemory, Payload, swap_if_big_endian},
 };
 
 /// Bytes of a word.
@@ -100,11 +97,7 @@ impl ImageLoader {
     /// Returns the table, of which this many slots are occupied, or `None` if the system refuses
     /// the memory. The places must be [valid](Self::has_valid_places).
     #[must_use]
-    pub fn finish(
-        self,
-        occupied: u64,
-        clock: Option<(ClockState, &SweepState)>,
-    ) -> Option<GrowingTable> {
+    pub fn finish(self, occupied: u64, clock: Option<&ClockState>) -> Option<GrowingTable> {
         let Self { mut table, grown, image, ahead, .. } = self;
         for (child, word) in children(image, &ahead) {
             let child = child..child + 1;
@@ -115,9 +108,7 @@ impl ImageLoader {
         let items = grown.items(occupied);
         let splits = grown.buckets() + image.ahead - grown.first;
         table.occupancy.start(items as i64, (occupied - items) as i64, splits as i64);
-        if let Some((clock, sweep)) = clock {
-            table.start_clock(clock, sweep);
-        }
+        table.start_clock(clock)?;
         Some(table)
     }
 }

@@ -21,7 +21,7 @@ use super::{
 use crate::{
     bucket::leveled::{MAX_LEVEL, level},
     sync::{Relaxed, acquire_fence, load_all},
-    table::{ClockAndSweep, memory::touched_words},
+    table::{ClockState, memory::touched_words},
 };
 
 /// A table that grows, without its words. Those are where `image.rs` says.
@@ -117,9 +117,8 @@ impl GrowingTable {
 
     /// The clock, if slots expire, likewise.
     #[must_use]
-    pub fn clock_state(&self) -> Option<ClockAndSweep> {
-        let (now, sweep) = self.clock_of_copy();
-        self.clock.read(now).zip(sweep)
+    pub fn clock_state(&self) -> Option<ClockState> {
+        self.clock.state()
     }
 
     /// The number of buckets in use, for a caller that knows that nobody changes the table.
@@ -148,7 +147,7 @@ impl GrowingTable {
     /// Returns a copy of the image, which contains every item that is in the table throughout the
     /// call, and the rest of the table; or `None` if the system refuses the memory.
     #[must_use]
-    pub fn copy_words(&self) -> Option<(Grown, Option<ClockAndSweep>, Vec<u64>)> {
+    pub fn copy_words(&self) -> Option<(Grown, Option<ClockState>, Vec<u64>)> {
         let mut slack = 0;
         loop {
             let prepared = self.words() + slack;
@@ -163,11 +162,10 @@ impl GrowingTable {
                 self.copy_image(size, image, &mut copy);
                 // Pairs with the Release of whoever changed a word that was loaded.
                 acquire_fence();
-                let (now, sweep) = self.clock_of_copy();
-                let grown = self.grown();
-                // Before the lock of the schedule is taken: see "Copies" in `table/expiry/mod.rs`.
+                // After the words: see "Copies" in `table/expiry/mod.rs`.
+                let (grown, clock) = (self.grown(), self.clock.state());
                 drop((stripes, paused));
-                return Some((grown, self.clock.read(now).zip(sweep), copy));
+                return Some((grown, clock, copy));
             }
             drop((stripes, paused));
             // The table has grown meanwhile: see `try_clone`.

@@ -40,10 +40,9 @@ impl GrowingTable {
                 return;
             }
             // Room that a sweep makes need not be made by splits.
-            let all = || self.buckets();
-            self.clock.try_sweep(all, SWEPT_BEFORE_SPLIT, |now, bucket, end| {
-                self.sweep_family(now, bucket, end);
-            });
+            if self.clock.sweeps() {
+                self.do_part::<GrowingWords>(self.clock.time(), SWEPT_BEFORE_SPLIT);
+            }
             // An insert that finds no room learns why the table did not grow.
             if self.occupancy.occupied() <= target as i64 || self.split_next(size) != Ok(true) {
                 return;

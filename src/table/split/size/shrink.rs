@@ -47,15 +47,8 @@ impl GrowingTable {
     /// A slot takes with it what the number of its bucket tells, as much as fits into a tail. A
     /// ghost remains one. Before the first step, what has expired is swept.
     pub fn shrink(&mut self, steps: u64) -> Shrinking {
-        // The first one may complete the sweep of an earlier generation.
-        for _ in 0..2 {
-            self.clock.try_sweep(
-                || self.buckets(),
-                u64::MAX,
-                |now, bucket, end| {
-                    self.sweep_family(now, bucket, end);
-                },
-            );
+        if self.clock.sweeps() {
+            self.sweep::<GrowingWords>(u64::MAX);
         }
         let per_bucket = u64::from(self.limits.load * self.leveled().slots);
         let occupied = self.occupancy.occupied_alone().max(0) as u64;
