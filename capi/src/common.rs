@@ -246,12 +246,7 @@ macro_rules! unique {
     };
 }
 
-unique!(
-    unique_filter,
-    filter,
-    Set,
-    (insert_unique, insert_unique_mask, insert_unique_batch)
-);
+unique!(unique_filter, filter, Set, (insert_unique, insert_unique_mask, insert_unique_batch));
 unique!(
     unique_expiring,
     expiring,

@@ -61,8 +61,7 @@ fn main() {
         GrowingMap::contains_value,
     );
     let expiring = Filter::builder().capacity(1_000);
-    for (name, builder) in
-        [("expiring", expiring.clone().window(1)), ("timed", expiring.ttl(HOUR))]
+    for (name, builder) in [("expiring", expiring.clone().window(1)), ("timed", expiring.ttl(HOUR))]
     {
         exchange(
             &folder.join(name),

@@ -514,3 +514,25 @@ fn insert_or_refresh_beside_a_sweep_and_a_removal() {
         seen.note_if(is_new, "inserted", "refreshed");
     });
 }
+
+/// Catches a hit by an end that is of a later generation with the same stamp: an item that has
+/// expired before the lookup began is found.
+#[test]
+fn a_lookup_beside_as_many_generations_as_stamps() {
+    check_shallow("ttl_stale_hit", 1, &["done"], WHY, |seen| {
+        let time = Time::new();
+        let filter = Arc::new(filter(&time));
+        let key = Hashed(1);
+        filter.insert(&key).expect("room");
+        time.set(3 * INTERVAL);
+        let reader = spawn_deep(&filter, move |filter: &ExpiringFilter| {
+            assert!(!filter.contains(&key), "an item comes again");
+        });
+        for generations in 2..7 {
+            time.set(2 * generations * INTERVAL);
+            assert!(!filter.refresh(&Hashed(9)));
+        }
+        reader.join().unwrap();
+        seen.note("done");
+    });
+}

@@ -286,13 +286,12 @@ impl<S: Blocks> Table<S> {
             let ages = self.clock.visible_ages(clock, time);
             self.look_up_block::<true>(now, next, &mut lookups);
             let unchanged = self.clock.validate(clock);
-            let hits_count = unchanged || !self.clock.has_times();
             let Lookups { found, values: stamps, .. } = &mut lookups;
             for place in 0..now.1.min(BLOCK) {
                 let shows = self.clock.age(clock, stamps[place].into()) < ages;
                 // Open: the copy that was found has expired, so that another one may be visible; or
-                // the clock has changed.
-                if !(if found[place] { shows & hits_count } else { unchanged }) {
+                // none was found, and the clock has changed.
+                if !(if found[place] { shows } else { unchanged }) {
                     // To look for another copy is no retry.
                     if !found[place] {
                         self.counters.lookup_retried();

@@ -244,18 +244,19 @@ macro_rules! sets_panic_at_the_line_of_the_caller {
 fn panics_are_at_the_line_of_the_caller() {
     sets_panic_at_the_line_of_the_caller!(&CuckooFilter::with_capacity(10));
     sets_panic_at_the_line_of_the_caller!(&GrowingFilter::with_capacity(10));
-    sets_panic_at_the_line_of_the_caller!(
-        &ExpiringFilter::builder().capacity(10).window(13).build().unwrap()
-    );
+    let expiring = ExpiringFilter::builder().capacity(10).window(13).build().unwrap();
+    sets_panic_at_the_line_of_the_caller!(&expiring);
     let (filter, three, long) = (&CuckooFilter::with_capacity(10), [1, 2, 3], [0; 65]);
     filter.insert(&1).expect("room");
     assert_panics_here(LENGTHS, &[here!(filter.remove_batch(&three, &mut [false; 4]))]);
     assert_eq!((filter.len(), filter.count(&1)), (1, 1));
     assert_panics_here(
         BURST,
-        &[here!(
-            ExpiringFilter::builder().capacity(1).window(13).build().unwrap().refresh_mask(&long)
-        )],
+        &[here!(expiring.refresh_mask(&long)), here!(expiring.insert_or_refresh_mask(&long))],
+    );
+    assert_panics_here(
+        LENGTHS,
+        &[here!(expiring.insert_or_refresh_batch(&three, &mut [false; 4]))],
     );
     let most = usize::MAX;
     assert_panics_here(

@@ -271,7 +271,7 @@ fn a_cap_below_the_first_size_is_an_error() {
     check(&CuckooFilter::builder(), false);
     check(&CuckooMap::builder(), false);
     // Its counters of generations come on top.
-    let builder = ExpiringFilter::builder().capacity(1_000);
+    let builder = ExpiringFilter::builder().capacity(1_000).window(13);
     let size = builder.clone().build().expect("memory").size_in_bytes();
     assert!(builder.clone().max_bytes(size).build().is_ok());
     assert!(builder.max_bytes(size - 1).build().is_err());

@@ -151,7 +151,12 @@ fn of_growing<K: Kind>(bytes: &[u8], slots: u64, per_bucket: u64) -> Vec<Row> {
     rows
 }
 
-fn of_expiring(bytes: &[u8], buckets: u64) -> Vec<Row> {
+fn of_expiring(bytes: &[u8]) -> Vec<Row> {
+    let size = number(bytes, SIZE);
+    let buckets = match number(bytes, FIRST) {
+        0 => number(bytes, WORDS),
+        first => (first << (size >> 32)) + (size & u64::from(u32::MAX)),
+    };
     let row = |name, numbers: &[_], refused| row(bytes, name, numbers, refused);
     let (window, now) = (number(bytes, WINDOW), number(bytes, GENERATION));
     assert_eq!(window, 13);
@@ -309,7 +314,7 @@ fn a_field_at_its_limit_stays_valid<K: Kind>() {
         rows.extend(of_fixed::<K>(&bytes, slots, per_bucket));
     }
     if bytes[CONTENTS] == 2 {
-        rows.extend(of_expiring(&bytes, slots / per_bucket));
+        rows.extend(of_expiring(&bytes));
     }
     rows.iter().for_each(check::<K>);
 }

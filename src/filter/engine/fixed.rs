@@ -273,7 +273,7 @@ impl Saved for FixedEngine {
             max_copies: self.max_copies.map_or(0, |limit| limit.get().into()),
             target: 0.0,
             stripes: self.table.stripes(),
-            clock: self.table.clock().state(),
+            clock: self.table.clock().state_now(),
             grown: None,
         }
     }

@@ -214,12 +214,6 @@ impl Clock {
         self.window
     }
 
-    /// Whether items have a time to live.
-    #[inline]
-    pub(in crate::table) fn has_times(&self) -> bool {
-        self.timing.is_some()
-    }
-
     /// The time to live in nanoseconds, if items have one.
     pub(crate) fn time_to_live(&self) -> Option<u64> {
         self.timing.as_ref().map(|timing| timing.time_to_live)
@@ -539,16 +533,17 @@ impl Clock {
         })
     }
 
-    /// The state of the clock, for a holder of the lock of the sweep, or of all stripes, or of a
-    /// table that nobody changes; if slots expire. Of a copy, the words were copied before.
-    pub(crate) fn state(&self) -> Option<ClockState> {
+    /// The state of the clock, if slots expire. Its times are those that are left at `now`, which
+    /// the caller has read before it acquired a lock: no code of users runs under one. For a holder
+    /// of the lock of the sweep and of all stripes, who has copied the words before, or for a
+    /// caller who knows that nobody changes the table.
+    pub(crate) fn state(&self, now: u64) -> Option<ClockState> {
         if !self.sweeps {
             return None;
         }
         let word = self.look();
         let number = self.number(word);
         let time = self.timing.as_ref().map(|timing| {
-            let now = timing.read();
             // More is left if the clock went back.
             let most = now.saturating_add(most_left(timing.life));
             let clamped = |time: u64| time.clamp(now.saturating_sub(LONGEST_PAST), most);
@@ -572,6 +567,11 @@ impl Clock {
         .map(|word| word.load(Relaxed));
         let pass = if swept < end { (bound, swept, end) } else { (clean, 0, 0) };
         Some(ClockState { window: self.window, generation: number, clean, pass, refreshed, time })
+    }
+
+    /// As [`state`](Self::state), for a caller who knows that nobody changes the table.
+    pub(crate) fn state_now(&self) -> Option<ClockState> {
+        self.state(self.time())
     }
 
     /// Holds up the sweep until the result is dropped. At most one generation begins meanwhile.

@@ -71,9 +71,10 @@
 //!    word has changed; otherwise retry. Without a time to live, a match in the window is a hit.
 //!    With one, read the time after the match. If the slot has not expired by then, and the word is
 //!    unchanged, it is a hit. Otherwise look up once more in *rounds by a time*: read the time
-//!    first, and in each round only what is visible at this time is a match. A match is a hit, and
-//!    a miss is a miss, if neither the version (of a miss) nor the word has changed. (A batch looks
-//!    up 64 items in a round by one time, and each that is left open by rounds of its own.)
+//!    first, then in each round the word, which ages are visible at this time, the version, and both
+//!    words. A visible match is a hit. Without one, the item is absent if neither the version nor
+//!    the word has changed. (A batch looks up 64 items in a round by one time, and each that is left
+//!    open in rounds of its own.)
 //! 5. **Add**, by `insert`: start, and add to an empty slot, without a lock.
 //! 6. **Sweep, move, split**: under a lock (of any stripe, or that of the sweep), read the word and
 //!    `oldest`; then clear, or leave behind, slots that are past, or of a generation before
@@ -126,12 +127,20 @@
 //!
 //! *What a lookup hides has expired.* It compares with the end of an ended generation, which is
 //! final: raised to the last due time before the word was replaced, and published by that. Or with
-//! that of the current one, by a word that is unchanged after the time was read. An entry of
-//! `expiry` is overwritten only M generations later, and then the word has changed. In the first
-//! round, the time is read after the words of the item. So a match may expire, and be refreshed
-//! meanwhile, in between: the refresh stopped after its bump, before the lookup read the version.
-//! Then nothing tells. That is why a round by a time follows, whose time is older than the words: a
-//! slot that has expired by that time, and an item that was refreshed before that, is a stale one.
+//! that of the current one, by a word that is unchanged in the end. An entry of `expiry` is
+//! overwritten only when M generations have begun, and then the word has changed. In the first
+//! round, the time is read after the words of the item. So a match may have been refreshed since,
+//! and its old stamp expired: the refresh may have bumped before the lookup read the version, so
+//! that neither the version nor the word of the clock tells. That is why rounds by a time follow,
+//! whose time is older than the words. A slot that has expired by that time belongs to no item that
+//! is found after it, unless that was refreshed before the words were read, and then they show it
+//! with its new stamp, or the version or the word has changed.
+//!
+//! *What a lookup finds was visible during the call.* In the first round, the word is unchanged
+//! after the time was read. In a round by a time, the entries of `expiry` were read before the words
+//! of the item. If an entry had been overwritten by then, all slots with its old generation had been
+//! swept, so the slot that is found is of the later one, whose insert or refresh was in time for the
+//! call.
 //!
 //! # How long an item is found at most
 //!
@@ -194,8 +203,7 @@
 //! The generation must be validated. Say that a lookup reads 20, and is suspended. The item, which
 //! is in the table throughout, is refreshed in the generation 22. The stamp of 22 looks M - 2
 //! generations old. (Without a time to live, a match that looks visible although it has expired
-//! meanwhile is a hit: it was visible when the lookup read the generation. With one, it could be
-//! found long after, so a hit validates the word, too.)
+//! meanwhile is a hit: it was visible when the lookup read the generation.)
 //!
 //! *Refreshing.* A refresh is a removal of a fingerprint with the old stamp, and an insert of one
 //! with the new stamp. It bumps, so a miss is correct in between: compare the argument for

@@ -39,13 +39,10 @@ impl<S: Space> Table<S> {
             let now = self.clock.look();
             let ages = self.clock.visible_ages(now, time);
             let (words, reading) = self.read::<L>(item);
-            let is_found = self.visible_in::<L>(now, ages, item, words) != [0; 2];
-            let is_current = self.clock.validate(now);
-            // Without times, an item that was visible in the generation is a hit.
-            if is_found && (is_current || !self.clock.has_times()) {
+            if self.visible_in::<L>(now, ages, item, words) != [0; 2] {
                 return true;
             }
-            if !is_found & reading.is_valid() & is_current {
+            if reading.is_valid() & self.clock.validate(now) {
                 return false;
             }
             self.counters.lookup_retried();

@@ -51,11 +51,9 @@ impl<S: Space> Table<S> {
                 continue;
             }
             let left = self.do_part::<L>(time, CHUNK);
-            if clock.may_begin_after(word) {
-                continue;
-            }
             // If only the sweep is missing, it goes on: what has expired must not be found again.
-            if left.is_none_or(|left| left == 0) {
+            let is_held_up = left.is_none_or(|left| left == 0);
+            if is_held_up && !clock.may_begin_after(word) {
                 clock.extend(timing, word, time);
             }
         }

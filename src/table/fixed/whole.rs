@@ -35,6 +35,7 @@ impl FixedTable {
     /// # Panics
     /// If the copy does not have as many words as the table.
     fn copy_into(&self, copy: &mut [u64]) -> Option<ClockState> {
+        let time = self.clock.time();
         let paused = self.clock.pause();
         let stripes = self.stripes.lock_all();
         // Relaxed: what must be in the copy happened before the locks were acquired. The fence
@@ -43,7 +44,7 @@ impl FixedTable {
         // Pairs with the Release of `try_add` and `change_slot`, for every word that was loaded.
         acquire_fence();
         // After the words, and under the locks: see "Copies" in `table/expiry/mod.rs`.
-        let clock = self.clock.state();
+        let clock = self.clock.state(time);
         drop((stripes, paused));
         clock
     }

@@ -48,11 +48,12 @@ impl GrowingTable {
         let (size, splits, ghosts, clock) = loop {
             // Others wait for the locks, so the system provides the memory before.
             touched = self.prepare_copy(&mut copy.buckets, touched, slack)?;
+            let time = self.clock.time();
             let paused = self.clock.pause();
             let stripes = self.stripes.lock_all();
             if let Some(size) = self.copy_into(&stripes, &mut copy.buckets) {
                 // After the words: see "Copies" in `table/expiry/mod.rs`.
-                let clock = self.clock.state();
+                let clock = self.clock.state(time);
                 let (splits, ghosts) = (self.occupancy.splits(), self.occupancy.ghosts());
                 drop((stripes, paused));
                 break (size, splits, ghosts, clock);

@@ -122,7 +122,8 @@ impl<S: Space> Table<S> {
         loop {
             // Nobody clears a slot of this item meanwhile, so one load of each word is enough.
             let words = self.space.load_both_to_change(item);
-            if let Some(value) = L::value_in(&self.space, item, sought, words) {
+            let found = L::value_in(&self.space, item, sought, words);
+            if let Some(value) = found {
                 return Addition::Found(value);
             }
             match self.try_add::<L>(item, words, None) {

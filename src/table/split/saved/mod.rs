@@ -118,7 +118,7 @@ impl GrowingTable {
     /// The clock, if slots expire, likewise.
     #[must_use]
     pub fn clock_state(&self) -> Option<ClockState> {
-        self.clock.state()
+        self.clock.state_now()
     }
 
     /// The number of buckets in use, for a caller that knows that nobody changes the table.
@@ -152,6 +152,7 @@ impl GrowingTable {
         loop {
             let prepared = self.words() + slack;
             let mut copy = touched_words(usize::try_from(prepared).ok()?)?;
+            let time = self.clock.time();
             let paused = self.clock.pause();
             let stripes = self.stripes.lock_all();
             self.settle(&stripes);
@@ -163,7 +164,7 @@ impl GrowingTable {
                 // Pairs with the Release of whoever changed a word that was loaded.
                 acquire_fence();
                 // After the words: see "Copies" in `table/expiry/mod.rs`.
-                let (grown, clock) = (self.grown(), self.clock.state());
+                let (grown, clock) = (self.grown(), self.clock.state(time));
                 drop((stripes, paused));
                 return Some((grown, clock, copy));
             }
