@@ -131,7 +131,7 @@
 //! | `stats` | no | `stats()` and `Stats`: counts of relocations, search paths, retries, and waits |
 //!
 //! Features only add; they change no signature. Without `std` the crate is `no_std` and needs an
-//! allocator and 64-bit atomics. It has everything but snapshots, with four differences:
+//! allocator and 64-bit atomics. It has everything but snapshots, with five differences:
 //!
 //! - A thread that waits for a lock only spins. (A filter has many locks, one in each *stripe*,
 //!   which serves some of the fingerprints.) If a thread that holds a lock can be interrupted by
@@ -142,6 +142,7 @@
 //! - The default seed comes from addresses and similar values, which can be guessed. If an attacker
 //!   can choose keys, pass a [`seed`](FilterBuilder::seed) from a random source of the platform.
 //! - All threads share one counter, and each update of it costs one more locked instruction.
+//! - An expiring filter with a [`ttl`](FilterBuilder::ttl) needs a clock of the caller.
 //! - The processor is not asked for AVX2 and AVX-512, so batches use them only if the crate is
 //!   compiled for a target that has them.
 //!

@@ -8,13 +8,21 @@
 //! must succeed, in as many steps as without the writer, and without a lock. Then each writer
 //! panics before each of its steps instead. It must leave every lock free and every item in the
 //! table. `tests/public/halts.rs` does the same with the public methods of all kinds of filters.
-//! Here are scenes that lead through splits in and out of turn, and through moves between them.
+//! Here are scenes that lead through splits in and out of turn, and through moves between them; and
+//! threads that stop while they sweep or copy a filter with a time to live.
 
 #![cfg(guira_steps)]
 
 mod common;
 
-use std::{marker::PhantomData, ops::Range, sync::Arc};
+use std::{
+    ops::Range,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::SeqCst},
+    },
+    time::Duration,
+};
 
 use common::{
     Watchdog,
@@ -22,7 +30,8 @@ use common::{
     rng,
 };
 use guira::{
-    InsertError,
+    Filter, InsertError,
+    kind::{self, Expiring},
     raw::{GrowingTable, GrowingWords, Growth, Item, Leveled, Limits, Payload, Side, steps::Step},
 };
 use rand::{RngExt, rngs::SmallRng};
@@ -428,4 +437,73 @@ fn a_table_doubles_beside_a_mover_that_stopped() {
     doubles_beside_a_mover(&Leveled::new(3, 8, 0), "3 x 20", 2);
     doubles_beside_a_mover(&Leveled::new(5, 9, 0), "5 x 12 with tails of 2 bits", 2);
     doubles_beside_a_mover(&Leveled::new(5, 10, 0), "5 x 12 with tails of 1 bit", 2);
+}
+
+/// A call on a filter with a time to live.
+type Timed<G> = fn(&Filter<Expiring, G>) -> bool;
+
+/// Stops a thread for ever at each step of calls that sweep the filter, copy it, or hold a stripe,
+/// while generations fall due and others write: nobody waits, and nothing is forgotten early. Once
+/// the thread goes on, what is written is forgotten in time.
+fn writes_go_on_beside<G: kind::Growth>(calls: &[Timed<G>])
+where
+    Filter<Expiring, G>: Send + Sync + 'static,
+{
+    const TTL: u64 = 6_000_000;
+    for &call in calls {
+        let scene = || {
+            let clock = Arc::new(AtomicU64::new(0));
+            let now = Arc::clone(&clock);
+            let builder = Filter::<Expiring, G>::builder().capacity(20_000).seed(3);
+            let builder = builder.ttl(Duration::from_nanos(TTL));
+            let filter = builder.clock(move || now.load(SeqCst)).build().expect("memory");
+            // Several generations, of which some have expired.
+            for key in 0..40_u64 {
+                filter.insert(&key).expect("room");
+                clock.fetch_add(TTL / 20, SeqCst);
+            }
+            (Arc::new(filter), clock)
+        };
+        let all = steps(|| assert!(call(&scene().0))).len();
+        for number in (0..all).step_by(1 + all / 80) {
+            let (filter, clock) = scene();
+            let caller = Arc::clone(&filter);
+            stopped(
+                move || call(&caller),
+                number,
+                |_| {
+                    for key in 100..300_u64 {
+                        clock.fetch_add(TTL / 20, SeqCst);
+                        filter.insert(&key).expect("room");
+                        let young = key.saturating_sub(19).max(100)..=key;
+                        assert!(young.clone().all(|key| filter.contains(&key)), "forgotten early");
+                    }
+                },
+            );
+            clock.fetch_add(2 * TTL, SeqCst);
+            for key in 1_000..1_020_u64 {
+                filter.insert(&key).expect("room");
+            }
+            clock.fetch_add(TTL + TTL / 5, SeqCst);
+            let found = (1_000..1_020).filter(|key: &u64| filter.contains(key)).count();
+            assert!(found < 3, "{found} are found for too long");
+        }
+    }
+}
+
+#[test]
+fn writes_go_on_beside_a_thread_that_stops_with_the_clock() {
+    let _watchdog = Watchdog::new("writes_go_on_beside_a_thread_that_stops_with_the_clock");
+    fn calls<G: kind::Growth>() -> [Timed<G>; 6] {
+        [
+            |filter| filter.sweep(u64::MAX) == 0,
+            |filter| filter.try_clone().is_ok(),
+            |filter| filter.insert(&99_999).is_ok(),
+            |filter| !filter.refresh(&77_777),
+            |filter| filter.insert_or_refresh(&88_888).is_ok_and(|new| new.is_new()),
+            |filter| filter.sweep(10) < u64::MAX,
+        ]
+    }
+    writes_go_on_beside(&calls::<kind::Fixed>());
+    writes_go_on_beside(&calls::<kind::Growing>());
 }

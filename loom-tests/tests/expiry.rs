@@ -379,7 +379,7 @@ fn insert_beside_an_advance_and_a_change_of_the_last_slot() {
         let last = table.insert_for::<FixedWords>(item, WINDOW);
         let outcome = inserter.join().unwrap();
         seen.note_if(outcome.is_ok(), "added", "full");
-        assert!(last.is_ok(), "no slot of the present generation");
+        assert!(last.is_ok(), "no slot of the current generation");
         assert_ne!(outcome, Err(InsertError::TooManyCopies), "there were one or two that count");
     });
 }

@@ -65,8 +65,8 @@ impl<C: Contents, S> Filter<C, Growing, S> {
     /// given up, and that of an insert for each item that then must move.
     ///
     /// Between two calls, the filter is like any other: a server can serve requests. Any numbers of
-    /// steps lead to the same filter. If items expire, the first call also sweeps all buckets that
-    /// were not swept in this generation: call [`sweep`](Filter::sweep) before to bound its time.
+    /// steps lead to the same filter. If items expire, the first call also does the rest of the
+    /// [`sweep`](Filter::sweep): call that before to bound its time.
     ///
     /// ```
     /// let mut filter = guira::GrowingFilter::with_capacity(100);

@@ -88,8 +88,7 @@ pub use snapshot::{Dump, LoadError, Loader, View};
 ///   in a filter that was loaded from a snapshot, for inserts that overlapped the saving.
 /// - A thread that stops in the middle of an operation never delays a lookup, nor an insert into a
 ///   bucket with an empty slot, apart from the exceptions that
-///   [`insert`](CuckooFilter#method.insert) and the guide on [a time to
-///   live](crate::docs::expiry#a-time-to-live) name. It can delay the operations that need the lock
+///   [`insert`](CuckooFilter#method.insert) names. It can delay the operations that need the lock
 ///   that it holds. Each lock is part of a *stripe*, which serves some of the fingerprints:
 ///   [`writers`](FilterBuilder::writers) says how many stripes there are. Operations on the whole
 ///   filter (`clear`, `clone`, `write_to`) that wait for the lock can delay all operations that

@@ -315,7 +315,7 @@ fn batches_sweep_for_their_items<G: Subject>() {
     }
 }
 
-/// The items of a batch that takes longer than the time to live are found, each 64 for its own.
+/// The items of a batch that takes longer than the time to live are found, each block for its own.
 #[test]
 fn the_last_items_of_a_long_batch_live_as_long() {
     let filter = filter::<guira::kind::Fixed>(10_000);

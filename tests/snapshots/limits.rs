@@ -161,6 +161,7 @@ fn of_expiring(bytes: &[u8]) -> Vec<Row> {
     let (window, now) = (number(bytes, WINDOW), number(bytes, GENERATION));
     assert_eq!(window, 13);
     let last = (1 << 63) - 1;
+    let latest = if number(bytes, FIRST) == 0 { 0 } else { now };
     let mut rows = vec![
         row("window", &[(WINDOW, 5)], Some("window")),
         row("window", &[(WINDOW, 6)], None),
@@ -187,9 +188,8 @@ fn of_expiring(bytes: &[u8]) -> Vec<Row> {
         row("end", &[(END, buckets + 1)], Some("end of the sweep")),
         row("end", &[(SWEPT, 1)], Some("swept buckets")),
         row("swept", &[(GENERATION, 99), (CLEAN, 84)], Some("swept generation")),
-        row("refreshed", &[(REFRESHED, 1)], None),
-        row("refreshed", &[(REFRESHED, now)], None),
-        row("refreshed", &[(REFRESHED, now + 1)], Some("refreshed generation")),
+        row("refreshed", &[(REFRESHED, latest)], None),
+        row("refreshed", &[(REFRESHED, latest + 1)], Some("refreshed generation")),
         row("time", &[(TIME_TO_LIVE, 1 << 30)], Some("unused field")),
         row("time", &[(TIMES, 1)], Some("unused field")),
     ];

@@ -3,6 +3,7 @@
 
 use std::{
     fmt::Display,
+    path::Path,
     process::ExitCode,
     sync::{
         Arc,
@@ -13,7 +14,7 @@ use std::{
 };
 
 use anyhow::Result;
-use guira::{BuildError, ExpiringFilter, Insertion};
+use guira::{BuildError, ExpiringFilter, Insertion, LoadError};
 use rustls::{
     RootCertStore,
     pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, UnixTime},
@@ -66,6 +67,12 @@ impl Clock {
         Duration::from_secs(self.0.load(SeqCst))
     }
 
+    /// The same in nanoseconds.
+    #[must_use]
+    pub fn nanos(&self) -> u64 {
+        self.0.load(SeqCst) * 1_000_000_000
+    }
+
     /// Lets some time pass.
     pub fn pass(&self, time: Duration) {
         self.0.fetch_add(time.as_secs(), SeqCst);
@@ -110,10 +117,7 @@ impl Identity {
 
 /// Accepts each key once within a time to live. All calls of a filter that expires are here.
 #[derive(Debug)]
-pub struct Once {
-    seen: ExpiringFilter,
-    clock: Clock,
-}
+pub struct Once(ExpiringFilter);
 
 impl Once {
     /// Creates a filter with room for so many keys within the time to live.
@@ -121,29 +125,28 @@ impl Once {
     /// # Errors
     /// If the system refuses the memory.
     pub fn new(time_to_live: Duration, keys: usize, clock: Clock) -> Result<Self, BuildError> {
-        let seen = ExpiringFilter::builder();
-        Ok(Self::of(seen.capacity(keys).time_to_live(time_to_live).build()?, clock))
+        let seen = ExpiringFilter::builder().capacity(keys).ttl(time_to_live);
+        // A service leaves the clock out, and gets one of the system.
+        Ok(Self(seen.clock(move || clock.nanos()).build()?))
     }
 
-    /// Continues with a filter that was saved.
-    #[must_use]
-    pub fn of(seen: ExpiringFilter, clock: Clock) -> Self {
-        seen.advance_to(|| clock.now());
-        Self { seen, clock }
+    /// Loads a filter that was saved. No time has passed in it since.
+    ///
+    /// # Errors
+    /// If the file cannot be loaded.
+    pub fn load(file: &Path, clock: Clock) -> Result<Self, LoadError> {
+        Ok(Self(ExpiringFilter::loader().clock(move || clock.nanos()).file(file)?))
     }
 
     /// Returns whether the key is new, and remembers it. Of several calls with one key within the
     /// time to live, at most one returns `true`. If the filter is full, none does.
     pub fn accepts(&self, key: &[u8]) -> bool {
-        // At most one generation is due per call. A busy server does this in a thread of its own.
-        self.seen.tick_by(|| self.clock.now());
-        matches!(self.seen.insert_unique(key), Ok(Insertion::New(_)))
+        matches!(self.0.insert_unique(key), Ok(Insertion::New(_)))
     }
 
-    /// The filter, to be saved. Its clock has been read right before.
+    /// The filter, to be saved.
     #[must_use]
     pub fn filter(&self) -> &ExpiringFilter {
-        self.seen.tick_by(|| self.clock.now());
-        &self.seen
+        &self.0
     }
 }

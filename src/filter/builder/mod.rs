@@ -16,8 +16,9 @@ use crate::{
     table::{Kernel, TIMES_TO_LIVE, TimeSource, stamp_bits},
 };
 
-/// Builds a filter of any kind: [`Filter::builder`] creates one. Only the capacity is required, and
-/// only by filters that do not grow.
+/// Builds a filter of any kind: [`Filter::builder`] creates one. Filters that do not grow require
+/// the capacity, and filters whose items expire a [`ttl`](FilterBuilder::ttl) or a
+/// [`window`](FilterBuilder::window). All else has a default.
 ///
 /// ```
 /// use guira::CuckooFilter;
@@ -219,9 +220,10 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     /// [`GrowingFilter`](crate::GrowingFilter) one of [`Layout::GROWING`]. For maps it is one of
     /// those that [`with_values`](Layout::with_values), or if they grow
     /// [`growing`](Layout::growing), returns, and for expiring filters too, with values of as many
-    /// bits as the stamps of the [`window`](FilterBuilder::window). With another layout, `build`
-    /// fails with [`LayoutUnsuitable`](BuildError::LayoutUnsuitable). If a target is set as well,
-    /// the layout must meet it (if the filter grows, after the last doubling).
+    /// bits as the stamps of the [`window`](FilterBuilder::window), or 4 with a
+    /// [`ttl`](FilterBuilder::ttl). With another layout, `build` fails with
+    /// [`LayoutUnsuitable`](BuildError::LayoutUnsuitable). If a target is set as well, the layout
+    /// must meet it (if the filter grows, after the last doubling).
     ///
     /// ```
     /// let builder = guira::CuckooFilter::builder().capacity(50_000);

@@ -20,7 +20,7 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// Duplicates count. Every item is tried, whether others fail or not.
     ///
     /// The items are added in no particular order, and several of them search for room together.
-    /// Each 64 of them have a generation that is current when the first of them is added. The
+    /// Each 16 of them have a generation that is current when the first of them is added. The
     /// generations are not returned, so nobody may remove the items. If the hashing of an item
     /// panics, some of the items before it may be missing.
     ///

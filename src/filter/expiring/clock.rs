@@ -40,7 +40,8 @@ impl<G: Growth, S> Filter<Expiring, G, S> {
 
     /// Frees what has expired in the next buckets that were not swept in this generation, at most
     /// `buckets` of them. Returns the number of buckets that are left. With a
-    /// [`ttl`](FilterBuilder::ttl), also begins the generation that is due, as a write does.
+    /// [`ttl`](FilterBuilder::ttl), also begins the generation that is due, as a write does, and
+    /// goes on with the pass over the buckets that has begun, or begins the next one.
     ///
     /// Never necessary: [`advance`](Self::advance) sweeps what is left, with a `ttl` writes do, and
     /// an insert whose two buckets are full sweeps the one that it adds to. A sweep spreads the
@@ -135,7 +136,7 @@ impl<G: Growth, S> FilterBuilder<Expiring, G, S> {
     /// The clock is one of the system that is never set, or your own: [`clock`](Self::clock). From
     /// a time to live of 360 ms on, it is a coarse clock, which lags behind by at most 72 ms. Below
     /// that, it is a precise one, which does not, and takes longer to read. Writes read it, and so
-    /// do lookups that find a copy; those that find none do not. A batch reads it once for 64 keys.
+    /// do lookups that find a copy; those that find none do not. A batch reads it once for 16 keys.
     /// [The guide](crate::docs::expiry#what-the-clock-costs) has figures.
     ///
     /// **Size.** Set a [`capacity`](Self::capacity) of a third more items than come in a time to
@@ -169,8 +170,9 @@ impl<G: Growth, S> FilterBuilder<Expiring, G, S> {
     ///
     /// Use it for tests, for the times of events in a stream, or where the program reads a clock
     /// anyway and keeps the time in an atomic: then lookups need not read a clock of the system.
-    /// Each write calls the function, and so does each lookup that finds a copy. No lock is held
-    /// meanwhile. If it panics, the call changes nothing that other calls could notice.
+    /// Each write calls the function, and so do lookups that find a copy, batches, `count`, `len`,
+    /// sweeps and copies. No lock is held meanwhile. If it panics, the call changes nothing that
+    /// other calls could notice.
     ///
     /// All threads should see one clock that never goes back. If it goes back by some time, or if
     /// the clocks of two threads differ by it, an item may be found for so much longer or shorter.

@@ -115,11 +115,9 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
     /// Returns a dump of the filter, from which the bytes that [`write_to`](Self::write_to) would
     /// write are read in short steps.
     ///
-    /// Nothing is copied. This call reads no bucket, and acquires no lock. (But if items expire, it
-    /// waits for a call that lets time pass: for `tick_by` and `advance_to`, and with a `ttl` for
-    /// `tick` and for writes.) **Nobody may change the filter until the dump is read: see
-    /// [`Dump`](crate::Dump#changes).** For a snapshot while other threads write, see
-    /// [`write_to`](Self::write_to).
+    /// Nothing is copied. This call reads no bucket, and acquires no lock. **Nobody may change the
+    /// filter until the dump is read: see [`Dump`](crate::Dump#changes).** For a snapshot while
+    /// other threads write, see [`write_to`](Self::write_to).
     ///
     /// ```
     /// let filter = guira::GrowingFilter::with_capacity(1_000);

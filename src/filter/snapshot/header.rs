@@ -277,7 +277,8 @@ impl Header {
             field("window", window.into(), fits)?;
             let fits = (window.into()..=MAX_GENERATION).contains(&generation);
             field("generation", generation, fits)?;
-            field("refreshed generation", refreshed, refreshed <= generation)?;
+            let latest = if grown.is_some() { generation } else { 0 };
+            field("refreshed generation", refreshed, refreshed <= latest)?;
             let least = generation.saturating_sub((1 << layout.value_bits()) - 2);
             field("swept generation", clean, (least..=generation).contains(&clean))?;
             let (bound, swept, end) = pass;

@@ -22,7 +22,7 @@
 //! window, and *expired* if it is past.
 //!
 //! *With a time to live*, writes begin generations, and a slot is visible until a time: its
-//! generation has an *end*, and *expires* one *life* L after it. L is the time to live and the lag
+//! generation has an *end*, and *expires* one *life* L after it. L is the time to live plus the lag
 //! of the clock. Ends are at least an interval I apart, and `w I` is at least L. So in the
 //! generation n all generations up to n - 1 - w have expired: whatever is past has expired, and of
 //! what is in the window, the younger part is visible. A *reading* of the clock is an earlier time,
@@ -31,9 +31,9 @@
 //! # State
 //!
 //! - **`word`**, the word of the clock. Without a time to live: the generation. With one: its
-//!   lowest 8 bits, and above them the time at which it is *due* to end. Changed by
-//!   compare-and-swap only. In each change, the generation or the due time grows, and neither
-//!   falls.
+//!   lowest 8 bits, which contain its stamp, and above them the time at which it is *due* to end.
+//!   Changed by compare-and-swap only. The due time grows with every change, so no word comes
+//!   twice.
 //! - **`limit`**, the last generation that may begin: the current one or the next one, a whole
 //!   number. Whoever needs the whole number of a generation n loads `limit` after the word: it is
 //!   the largest number up to that with the lowest bits of n.
@@ -49,20 +49,21 @@
 //! # Steps
 //!
 //! 1. **Start** of a write that adds or refreshes, before it acquires a stripe; in a batch, for
-//!    every 64 items. (a) Read the time t. (b) Read the word (n, due). If t is before due, n is the
+//!    each block of items. (a) Read the time t. (b) Read the word (n, due). If t is before due, n is the
 //!    generation of the write. (c) Otherwise, if the limit is n + 1, *begin* it: raise `expiry` of
-//!    n to due + L, then replace the word by (n + 1, max(t, due) + I); then go to (b). (d)
-//!    Otherwise do a part of the work, if no other thread does, and go to (b) if that permits n +
-//!    1, or if it has only more to sweep. (e) Otherwise *extend* n: replace the word by (n, t + I /
-//!    8), and go to (b). A write that has begun a generation, or finds `next` in the past, does a
-//!    part. Without a time to live, the start only reads the word.
-//! 2. **Part of the work**, with the lock of the sweep: read the word, n. Let `oldest` advance, up
-//!    to n, over what has expired by t. Pass the stripes, which means to acquire and release each
-//!    of them, from where this generation's passing stopped; stop at one that another thread holds
-//!    (`advance` and `sweep` wait for it). If all are passed: begin a pass over the buckets if the
-//!    last one is complete and `floor` is above its bound; sweep some buckets; when the pass is
-//!    complete, `clean` is its bound. Then set the limit to n + 1 if n + 1 - clean is at most M -
-//!    2.
+//!    n to due + L, then replace the word by (n + 1, t + I, rounded up); then go to (b). (d)
+//!    Otherwise do a part of the work, if no other thread does; go to (b) if n + 1 may begin now,
+//!    or if all stripes are passed and the pass over the buckets is incomplete. (If n has expired,
+//!    try this several times, since most locks are held for a moment.) (e) Otherwise *extend* n:
+//!    replace the word by (n, t + I / 8), and go to (b). A write that has begun a generation, or
+//!    finds `next` in the past, does a part. Without a time to live, the start only reads the word.
+//! 2. **Part of the work**, with the lock of the sweep: read the word, n. Let `oldest` be n - w at
+//!    least, and let it advance, up to n, over what has expired by t. Pass the stripes, which means
+//!    to acquire and release each of them, from where this generation's passing stopped; stop at
+//!    one that another thread holds (`advance` and `sweep` wait for it). If all are passed: begin a
+//!    pass over the buckets if the last one is complete and `floor` is above its bound; sweep some
+//!    buckets; when the pass is complete, `clean` is its bound. Then set the limit to n + 1 if n +
+//!    1 - clean is at most M - 2.
 //! 3. **Advance**, without a time to live: do parts until the pass of this generation is complete,
 //!    then begin the next one, under the lock of the sweep. If the generation has changed since the
 //!    call began, return the current one instead.
@@ -71,11 +72,12 @@
 //!    word has changed; otherwise retry. Without a time to live, a match in the window is a hit.
 //!    With one, read the time after the match. If the slot has not expired by then, and the word is
 //!    unchanged, it is a hit. Otherwise look up once more in *rounds by a time*: read the time
-//!    first, then in each round the word, which ages are visible at this time, the version, and both
-//!    words. A visible match is a hit. Without one, the item is absent if neither the version nor
-//!    the word has changed. (A batch looks up 64 items in a round by one time, and each that is left
-//!    open in rounds of its own.)
-//! 5. **Add**, by `insert`: start, and add to an empty slot, without a lock.
+//!    first, then in each round the word, which ages are visible at this time, the version, and
+//!    both words. A visible match is a hit. Without one, the item is absent if neither the version
+//!    nor the word has changed. (A batch looks up a block of items in a round by one time, and each that is
+//!    left open in rounds of its own.)
+//! 5. **Add**, by `insert`: start, find the whole number of the generation, and add to an empty
+//!    slot, without a lock.
 //! 6. **Sweep, move, split**: under a lock (of any stripe, or that of the sweep), read the word and
 //!    `oldest`; then clear, or leave behind, slots that are past, or of a generation before
 //!    `oldest`, but no spared ones. No version is bumped. A move of an expired slot clears it, or
@@ -84,9 +86,10 @@
 //!    the copy remains, and the incoming fingerprint is not stored: the insert searches again.
 //! 7. **`insert_unseen`, `refresh`, `insert_or_refresh`**: start; acquire the stripe; read the
 //!    word, both words of the item, and the word again, until it is unchanged. If a slot is visible
-//!    (by the time of the start), leave it, or bump the version and give the *oldest* one the stamp
-//!    of the generation just read, by one compare-and-swap. If none is, add to a slot that is empty
-//!    or expired. After making room without the lock, begin anew.
+//!    (by the time of the start), leave it, or give the *oldest* one the stamp of the generation
+//!    just read, unless it has it: bump the version, then replace the stamp by one
+//!    compare-and-swap. If none is visible, add one with the stamp of the generation just read to a
+//!    slot that is empty or expired. After making room without the lock, start anew.
 //! 8. **Remove** names the generation: under the stripe's lock, if that is in the window, bump the
 //!    version and clear a slot with its stamp, the one that knows most.
 //!
@@ -120,27 +123,28 @@
 //! *A write has a stamp of a generation that ends after its start.* In step 1 it saw the word (n,
 //! due) with due after its reading t. The due time of n only grows while n is current, and whoever
 //! ends n replaces this very word, or a later one. So n ends at due or later, even if the write is
-//! stopped before it adds, and its item is visible until t + L at least: for the time to live after
-//! the moment of the reading, which the reading trails by at most the lag. A refresh reads the word
-//! anew under its stripe; that is a later word, whose due time is no earlier. A batch has its time
-//! anew for each 64 items.
+//! stopped before it adds, and its item is visible until t + L at least. The reading may be one lag
+//! early; L includes that lag, so a full time to live remains. A refresh reads the word anew under
+//! its stripe; that is a later word, whose due time is no earlier. A batch has its time anew for
+//! each block. A write for a shorter life takes the stamp of the oldest generation in the window
+//! that expires late enough, if one does.
 //!
-//! *What a lookup hides has expired.* It compares with the end of an ended generation, which is
-//! final: raised to the last due time before the word was replaced, and published by that. Or with
-//! that of the current one, by a word that is unchanged in the end. An entry of `expiry` is
-//! overwritten only when M generations have begun, and then the word has changed. In the first
-//! round, the time is read after the words of the item. So a match may have been refreshed since,
-//! and its old stamp expired: the refresh may have bumped before the lookup read the version, so
-//! that neither the version nor the word of the clock tells. That is why rounds by a time follow,
-//! whose time is older than the words. A slot that has expired by that time belongs to no item that
-//! is found after it, unless that was refreshed before the words were read, and then they show it
-//! with its new stamp, or the version or the word has changed.
+//! *What a lookup hides has expired.* It compares with the time at which an ended generation
+//! expires, which is final: one life after the last due time, stored before the word was replaced,
+//! and published by that. Or with that of the current generation, by a word that is unchanged in
+//! the end. An entry of `expiry` is overwritten only when M generations have begun, and then the
+//! word has changed. In the first round, the time is read after the words of the item. So a match
+//! may have been refreshed since, and its old stamp expired: the refresh may have bumped before the
+//! lookup read the version, so that neither the version nor the word of the clock tells. That is
+//! why rounds by a time follow, whose time is older than the words. If a refresh happened before
+//! that time was read, the round sees its stamp, or the version or the word has changed. So a slot
+//! that it sees as expired at that time holds no item that was refreshed before.
 //!
 //! *What a lookup finds was visible during the call.* In the first round, the word is unchanged
-//! after the time was read. In a round by a time, the entries of `expiry` were read before the words
-//! of the item. If an entry had been overwritten by then, all slots with its old generation had been
-//! swept, so the slot that is found is of the later one, whose insert or refresh was in time for the
-//! call.
+//! after the time was read. In a round by a time, the entries of `expiry` were read before the
+//! words of the item. If an entry had been overwritten by then, all slots with its old generation
+//! had been swept, so the slot that is found is of the later one, whose insert or refresh was in
+//! time for the call.
 //!
 //! # How long an item is found at most
 //!
@@ -153,9 +157,12 @@
 //!
 //! A generation is extended only by a write that finds it due while n + 1 is not permitted: a
 //! thread holds the lock of the sweep, or a stripe that was not passed yet in n. Where only the
-//! sweep is missing, the write sweeps. (Another one beside it extends.) So n is extended while a
-//! thread is stopped with a lock, or a copy or a clear of the whole table is made, or while the
-//! pass takes longer than the slack: see "Why no stamp comes twice".
+//! sweep is missing, the write sweeps, however much that is. (Another one beside it extends.) So n
+//! is extended while a thread is stopped with a lock, while a copy or a clear of the whole table is
+//! made, or while the pass takes longer than the slack: see "Why no stamp comes twice". An
+//! extension by t + I / 8 lets the items of n live on, also those that have expired if the write
+//! comes after a silence. Parts follow soon after a generation begins, so that the next one is
+//! permitted before a silence, unless such a thread stood in the way then, and again at its end.
 //!
 //! # Why nothing visible is swept
 //!
@@ -177,10 +184,10 @@
 //! who had acquired it before had released it. So each slot of a generation before the bound was in
 //! a bucket that the pass had yet to reach, and it was swept there.
 //!
-//! The *slack* is what a pass may take: it is begun in n with a bound of n - w at least, and must
-//! be complete before the generation n + M - 2 - w begins. A new pass begins in the next
-//! generation. So with M = 16 and w = 6, passes that take three generations keep up. Parts are due
-//! evenly over half an interval.
+//! The *slack* is what passes may take. One that begins in n has a bound of n - w at least. While
+//! it lasts, `clean` is the bound of the one before. If each takes P generations, `clean` trails n
+//! by w + 2 P at most, so 2 P may be M - 3 - w: with M = 16 and w = 6, passes that take three
+//! generations keep up. Parts are due evenly over half an interval.
 //!
 //! # Why a miss is correct
 //!
@@ -193,12 +200,12 @@
 //!
 //! Consider a sweep of which a load returned the result. It had read some generation m, at most n:
 //! by coherence, because the load synchronizes with the sweep's change of the word, and the second
-//! read of the generation comes after the load. If the sweep took a slot with the stamp of g
-//! because it was past, `(m - g) mod M` was in `w + 1 ..= M - 2`. Since `m - g` is at most w, m is
-//! at most `g - 2`, and no thread read g before that sweep ended. So the sweep ended before all
-//! inserts of the generation g, and took nothing of theirs. If it took the slot because g was
-//! before `oldest`, the item had expired. (A move that drops an expired slot is such a sweep.) All
-//! other clearings bump. So the miss is correct.
+//! read of the generation comes after the load. If m was g - 2 or less, no thread read g before
+//! that sweep ended. So the sweep ended before all inserts of the generation g, and took nothing of
+//! theirs. Otherwise the age of a slot of g, `(m - g) mod M`, is M - 1, which is spared, or m - g,
+//! which is at most w. So the sweep took it because g was before `oldest`: the item had expired. (A
+//! move that drops an expired slot is such a sweep.) All other clearings bump. So the miss is
+//! correct.
 //!
 //! The generation must be validated. Say that a lookup reads 20, and is suspended. The item, which
 //! is in the table throughout, is refreshed in the generation 22. The stamp of 22 looks M - 2
@@ -234,8 +241,8 @@
 //!    is younger than one of its items implies a refresh in the generation of the slot or later*: a
 //!    refresh makes it so, and a removal of x gives v to the items of u only if v is as young as u,
 //!    or younger than x. The last generation of a refresh is noted under the lock of its stripe,
-//!    for all stripes together. (Any refresh counts: an alias of y that is not in the table can be
-//!    refreshed, too, and takes y's slot.)
+//!    for all stripes together, as a maximum. (Any refresh counts: an alias of y that is not in the
+//!    table can be refreshed, too, and takes y's slot.)
 //!
 //! # Late inserts
 //!
@@ -247,9 +254,10 @@
 //!
 //! # Nobody waits
 //!
-//! A start takes the lock of the sweep and the stripes by `try_lock`, one at a time, and a
-//! compare-and-swap of the word that fails means that another write has succeeded. So a write waits
-//! for the stripes of its items alone, whoever stands still, and a lookup for nothing.
+//! A start takes the lock of the sweep and the stripes by `try_lock`, one at a time, a bounded
+//! number of times, and a compare-and-swap of the word that fails means that another write has
+//! succeeded. So a write waits for the stripes of its items alone, whoever stands still, and a
+//! lookup for nothing. (A write may sweep for others, as above.)
 //!
 //! # Advances that overlap
 //!

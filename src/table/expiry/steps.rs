@@ -61,9 +61,10 @@ impl<S: Space> Table<S> {
         item: S::Item,
         age: u32,
     ) -> Result<u64, InsertError> {
-        let word = start.word.wrapping_sub(age.into());
-        self.insert::<L>(self.stamped(item, word))?;
-        Ok(self.clock.number(start.word) - u64::from(age))
+        // Before it is added: a thread can be stopped until the word means another generation.
+        let generation = self.clock.number(start.word) - u64::from(age);
+        self.insert::<L>(self.stamped(item, generation))?;
+        Ok(generation)
     }
 
     /// Adds a copy of an item that is found for `life` generations after this one, at most the

@@ -10,6 +10,9 @@ use crate::sync::{Acquire, Relaxed, Release};
 /// The largest number of buckets that are swept before the lock is released for a moment, or by one
 /// write: about 20 µs, if each of them is written.
 const CHUNK: u64 = if cfg!(any(loom, shuttle)) { 1 } else { 1024 };
+/// How often a write tries to begin a generation after one that has expired, while another thread
+/// holds a lock: for some 100 µs.
+const TRIES: u32 = if cfg!(any(loom, shuttle)) { 0 } else { 2_000 };
 /// A write that finds the stripe of another thread held passes the others this part of an interval
 /// later.
 const RETRY: u64 = 8;
@@ -36,7 +39,7 @@ impl<S: Space> Table<S> {
     #[cold]
     #[inline(never)]
     fn start_late<L: Words<S>>(&self, timing: &Timing, time: u64) -> Start {
-        let (clock, mut has_begun) = (&self.clock, false);
+        let (clock, mut has_begun, mut tries) = (&self.clock, false, 0);
         loop {
             let word = clock.look_to_change();
             if time < due(word) {
@@ -54,7 +57,13 @@ impl<S: Space> Table<S> {
             // If only the sweep is missing, it goes on: what has expired must not be found again.
             let is_held_up = left.is_none_or(|left| left == 0);
             if is_held_up && !clock.may_begin_after(word) {
-                clock.extend(timing, word, time);
+                // Nor if another thread only sweeps a chunk, or holds a stripe for a moment.
+                if tries < TRIES && time >= timing.expiry_of(word) {
+                    tries += 1;
+                    core::hint::spin_loop();
+                } else {
+                    clock.extend(timing, word, time);
+                }
             }
         }
     }

@@ -271,7 +271,7 @@ impl<G: Subject> Kind for (Expiring, G) {
 }
 
 /// Records the refresh of a key, which has found a slot or none. It gives the oldest item of the
-/// key and its aliases the present generation.
+/// key and its aliases the current generation.
 fn refresh<G: Subject, S>(
     filter: &Of<(Expiring, G), S>,
     items: &mut Items<u64>,

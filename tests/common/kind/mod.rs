@@ -233,7 +233,7 @@ pub trait Kind: Sized + 'static {
         Self::remove_batch(filter, keys, &tags, &mut vec![false; keys.len()])
     }
 
-    /// The present generation, if items of this kind expire.
+    /// The current generation, if items of this kind expire.
     fn now<S>(_filter: &Of<Self, S>) -> u64 {
         0
     }
@@ -290,7 +290,7 @@ pub trait Kind: Sized + 'static {
         0
     }
 
-    /// Gives an item the present generation, if items of this kind expire. Returns whether it was
+    /// Gives an item the current generation, if items of this kind expire. Returns whether it was
     /// there.
     fn refresh<S: BuildHasher>(_filter: &Of<Self, S>, _key: u64) -> bool {
         true

@@ -43,7 +43,7 @@ impl Filled {
         Self { filter, keys, items }
     }
 
-    /// Returns the first index of the items that were inserted last, in the present generation.
+    /// Returns the first index of the items that were inserted last, in the current generation.
     pub fn youngest(&self) -> u64 {
         let of_generation = self.items.div_ceil(u64::from(WINDOW) + 1);
         of_generation * u64::from(WINDOW)

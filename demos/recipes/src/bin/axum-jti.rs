@@ -20,7 +20,6 @@ use std::{
 
 use anyhow::{Context, Result};
 use axum::{Router, extract::State, http::HeaderMap, http::StatusCode, routing::post};
-use guira::ExpiringFilter;
 use jsonwebtoken::{
     Algorithm, DecodingKey, EncodingKey, Header, TokenData, Validation, decode, encode,
 };
@@ -76,9 +75,9 @@ struct Running {
 /// Starts the service, from the file of the last clean stop if there is one.
 async fn start(file: &Path, clock: Clock) -> Result<Running> {
     let (used, crashed) = if file.exists() {
-        let seen = ExpiringFilter::loader().file(file)?;
+        let used = Once::load(file, clock.clone())?;
         fs::remove_file(file)?; // It is right only until the first request.
-        (Once::of(seen, clock.clone()), 0)
+        (used, 0)
     } else {
         (Once::new(LIFETIME, 100_000, clock.clone())?, clock.now().as_secs() + 1)
     };
