@@ -231,7 +231,7 @@ typedef struct guira_params {
     // The fewer they are, the fewer bits per item the target rate may need. Default: as far as they
     // can grow, to 32,768 times their first size.
     uint64_t max_capacity;
-    // Expiring sets: the time to live, 10 us to 36 years. An item is found for this time after its
+    // Expiring sets: the time to live, 20 us to 36 years. An item is found for this time after its
     // insert or refresh began, and not after 1.2 times this time and two lags of the clock after
     // that returned, whatever is written or not. It is found for longer only while a thread that is
     // stopped in a call, or a lack of writes that sweep, holds up the next generation. The clock is

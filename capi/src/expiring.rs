@@ -68,8 +68,9 @@ impl Context {
     }
 }
 
-// SAFETY, twice: the header demands a clock that any thread may read, by this context.
+// SAFETY: the header demands a clock that any thread may read, by this context.
 unsafe impl Send for Context {}
+// SAFETY: as above.
 unsafe impl Sync for Context {}
 
 impl Object<kind::Expiring> {

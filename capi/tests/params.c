@@ -36,7 +36,7 @@ static guira_status status_of_any_expiring(guira_params params) {
 #define GROWING(field, value, status) CREATES(1, field, value, status, status, status)
 
 // The shortest and the longest time to live.
-static const uint64_t SHORTEST = 10000, LONGEST = UINT64_C(1) << 60;
+static const uint64_t SHORTEST = 20000, LONGEST = UINT64_C(1) << 60;
 static uint64_t now;
 
 static void parameters(void) {

@@ -236,7 +236,9 @@ static void damage(void) {
     CHECK(words != NULL);
     uint8_t *bytes = memcpy(words, stream.bytes, stream.len);
     guira_view *view = NULL;
-    size_t ends[] = {0, 5, 15, 16, 17, 100, 191, 192, stream.len / 2, stream.len - 1};
+    size_t header = (size_t)bytes[12] | (size_t)bytes[13] << 8; // its length, which it contains
+    CHECK(header > 100 && header < stream.len / 2);
+    size_t ends[] = {0, 5, 15, 16, 17, 100, header - 1, header, stream.len / 2, stream.len - 1};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         STATUS(guira_view_open(bytes, ends[i], &view), GUIRA_ERR_TRUNCATED);
     }
@@ -256,7 +258,7 @@ static void damage(void) {
     memmove(bytes, bytes + 1, stream.len);
     CHECK(view == NULL);
     // Buckets are read only by `guira_view_verify` and by lookups.
-    bytes[200] ^= 99;
+    bytes[header + 8] ^= 99;
     OK(guira_view_open(bytes, stream.len, &view));
     STATUS(guira_view_verify(view), GUIRA_ERR_DAMAGED);
     OK(guira_view_destroy(view));

@@ -3,7 +3,7 @@
 #![cfg(not(feature = "semi-sorted"))]
 
 use guira::{
-    ExpiringFilter, Filter, Hashed,
+    ExpiringFilter, Filter, GrowingExpiringFilter, Hashed,
     kind::{Expiring, Growth},
     raw::FixedWords,
 };
@@ -11,6 +11,7 @@ use guira_loom_tests::{
     check, check_each, check_shallow,
     expiry::{START, hashed, item, put, relocate},
     keyed, spawn, spawn_deep,
+    splits::split,
     ttl::{INTERVAL, TTL, Time, filter, growing_filter, now},
 };
 use loom::sync::{
@@ -533,6 +534,27 @@ fn a_lookup_beside_as_many_generations_as_stamps() {
             assert!(!filter.refresh(&Hashed(9)));
         }
         reader.join().unwrap();
+        seen.note("done");
+    });
+}
+
+/// Catches a split that counts as swept what has expired only since it left it behind.
+#[test]
+fn a_split_beside_the_end_of_a_life() {
+    check("ttl_split", 1, &["done"], |seen| {
+        let time = Time::new();
+        let filter = Arc::new(growing_filter(&time));
+        filter.insert(&Hashed(1)).expect("room");
+        time.set(2 * INTERVAL + 1);
+        let splitter = spawn_deep(&filter, |filter: &GrowingExpiringFilter| split(filter.table()));
+        assert!(!filter.refresh(&Hashed(9)));
+        splitter.join().unwrap();
+        // Until the stamp comes again.
+        for interval in 4..9 {
+            assert_eq!(filter.table().clock().visible_slots(), Some(0), "slots are miscounted");
+            time.set(interval * INTERVAL);
+            assert!(!filter.refresh(&Hashed(9)));
+        }
         seen.note("done");
     });
 }

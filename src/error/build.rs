@@ -71,7 +71,7 @@ pub enum BuildError {
     /// There are both a [`ttl`](crate::FilterBuilder::ttl) and a
     /// [`window`](crate::FilterBuilder::window).
     TtlAndWindow,
-    /// The time to live is less than 10 µs, or more than 36 years.
+    /// The time to live is less than 20 µs, or more than 36 years.
     InvalidTtl(Duration),
     /// There is a [`clock`](crate::FilterBuilder::clock), and no
     /// [`ttl`](crate::FilterBuilder::ttl).
@@ -128,7 +128,7 @@ texts! { BuildError:
         that you begin by `advance`";
     Self::TtlAndWindow =>
         "the builder has a `ttl` and a `window`: leave one out";
-    Self::InvalidTtl(time) => "the time to live is {time:?}: pass 10 µs to 36 years";
+    Self::InvalidTtl(time) => "the time to live is {time:?}: pass 20 µs to 36 years";
     Self::ClockWithoutTtl => "the builder has a `clock` and no `ttl`: name one";
     Self::TtlWithoutClock =>
         "the builder has a `ttl` and no `clock`: pass one, or enable the feature `std`";

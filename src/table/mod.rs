@@ -252,7 +252,7 @@ pub use counter::ShardedCounter;
 #[cfg(feature = "std")]
 pub(crate) use expiry::MAX_GENERATION;
 pub use expiry::{Clock, ClockState, Start, TimeSource, TimeState};
-pub(crate) use expiry::{TIMES_TO_LIVE, stamp_bits};
+pub(crate) use expiry::{TIMES_TO_LIVE, WINDOW_OF_TTL, stamp_bits};
 #[cfg(feature = "raw")]
 pub use fixed::Move;
 pub(crate) use fixed::table_bytes;

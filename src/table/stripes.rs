@@ -42,7 +42,7 @@ const EXPECTED_GROWTH: u64 = 8;
 const STRIPES_PER_WRITER: u64 = 64;
 
 /// How often a thread that does not wait for a lock tries to acquire it.
-const TRIES: u32 = if MODEL { 1 } else { 100 };
+const TRIES: u32 = if MODEL { 1 } else { 4 };
 
 /// The stripes of a filter.
 #[derive(Debug)]

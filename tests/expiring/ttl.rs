@@ -22,6 +22,7 @@ use super::{
 on_both_engines! {
     items_are_found_for_their_time_whatever_is_written,
     what_has_expired_stays_so,
+    what_has_expired_makes_room_at_once,
     lives_may_be_shorter,
     writes_sweep_a_little_each,
     batches_sweep_for_their_items,
@@ -115,7 +116,7 @@ fn finds<G: Subject>(filter: &Filter<Expiring, G>, key: u64) -> bool {
 /// write, with few and with many, also in copies, whatever the time to live is.
 fn items_are_found_for_their_time_whatever_is_written<G: Subject>() {
     /// How many writes there are in a time to live.
-    const WRITES: [u64; 5] = [0, 2, 5, 40, 2_000];
+    const WRITES: [u64; 5] = [0, 2, 5, 40, 480];
     for ttl in [SECOND / 100, SECOND / 10, SECOND, 3_600 * SECOND] {
         for (nth, (writes, capacity)) in
             WRITES.into_iter().flat_map(|writes| [(writes, 20_000), (writes, 100_000)]).enumerate()
@@ -123,7 +124,7 @@ fn items_are_found_for_their_time_whatever_is_written<G: Subject>() {
             let mut rng = rng(nth as u64 + ttl);
             let mut filters = vec![builder::<G>(ttl, capacity).build().expect("memory")];
             let (mut items, mut expired, mut found) = (VecDeque::new(), 0, 0);
-            let rounds = (writes.min(40) * 6).max(60);
+            let rounds = (writes.min(40) * 4).max(60);
             for round in 0..rounds {
                 pass(match writes {
                     0 => 5 * ttl,
@@ -135,7 +136,7 @@ fn items_are_found_for_their_time_whatever_is_written<G: Subject>() {
                     filters.push(loaded(&filters[0]));
                 }
                 // So many that the rest of the writes of this time are no other ones.
-                for _ in 0..writes.div_ceil(40).max(1) {
+                for _ in 0..writes.div_ceil(40).clamp(1, 12) {
                     let key = rng.random::<u64>() >> 8;
                     let call = rng.random_range(0..12);
                     if filters.iter().filter(|filter| write(*filter, key, call)).count() > 0 {
@@ -211,6 +212,31 @@ fn what_has_expired_stays_so<G: Subject>() {
             filter.insert(&(round << 32 | key)).expect("room that expired");
         }
         pass(2 * TTL);
+    }
+}
+
+/// A full filter has room as soon as its items have expired, at whatever time of a generation.
+fn what_has_expired_makes_room_at_once<G: Subject>() {
+    for filled_at in [0, INTERVAL / 3, INTERVAL * 9 / 10] {
+        for steps in [0, 1, 3, 5] {
+            let filter = filter::<G>(1_000);
+            G::set_max_bytes(&filter, Some(0));
+            filter.insert(&(1_u64 << 40)).expect("room");
+            pass(filled_at);
+            let most = 2 * filter.slots() as u64;
+            let fitted = (0..most).filter(|key| filter.insert(key).is_ok()).count();
+            assert!(fitted as u64 >= 1_000 && fitted < most as usize);
+            // Writes that add nothing begin generations, or none come.
+            let start = now();
+            for step in 1..=steps {
+                NOW.set(start + (step * TTL / steps).saturating_sub(1));
+                assert!(!filter.refresh(&(1_u64 << 41)));
+            }
+            NOW.set(start + TTL + INTERVAL);
+            assert_eq!(filter.len(), 0);
+            let again = (most..most + 1_000).filter(|key| filter.insert(key).is_ok()).count();
+            assert_eq!(again, 1_000, "filled at {filled_at}, {steps} steps");
+        }
     }
 }
 
@@ -519,6 +545,7 @@ fn a_snapshot_has_no_clock_of_the_caller<G: Subject>() {
     let view = view_of.view(aligned).expect("its own bytes");
     let at = |nanos| view.after(Duration::from_nanos(nanos)).expect("memory").contains(&1);
     assert!(view.contains(&1) && at(TTL - 1) && !at(most(TTL)) && !at(u64::MAX));
+    assert_eq!(view.generation(), own.generation());
 }
 
 #[cfg(not(feature = "std"))]
@@ -534,10 +561,10 @@ fn settings_that_contradict_one_another_are_refused<G: Subject>() {
     assert_eq!(error(new().ttl(second).window(6)), BuildError::TtlAndWindow);
     assert_eq!(error(new().window(6).clock(now)), BuildError::ClockWithoutTtl);
     assert_eq!(error(new().clock(now)), BuildError::ClockWithoutTtl);
-    for time in [Duration::ZERO, Duration::from_nanos(9_999), huge, Duration::MAX] {
+    for time in [Duration::ZERO, Duration::from_nanos(19_999), huge, Duration::MAX] {
         assert_eq!(error(new().ttl(time).clock(now)), BuildError::InvalidTtl(time));
     }
-    for time in [Duration::from_nanos(10_000), huge / 2] {
+    for time in [Duration::from_nanos(20_000), huge / 2] {
         assert_eq!(new().ttl(time).clock(now).build().expect("memory").ttl(), Some(time));
     }
     // Generations are begun by writes alone.

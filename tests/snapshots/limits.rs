@@ -196,14 +196,14 @@ fn of_expiring(bytes: &[u8]) -> Vec<Row> {
     // The same with a clock of the system: the coarse one, or the precise one.
     for (source, lag) in [(1, 72_000_000), (2, 0)] {
         let clock = byte(bytes, CONTENTS + 3, source);
-        for time in [10_000_u64, 1 << 30, 1 << 60] {
+        for time in [20_000_u64, 1 << 30, 1 << 60] {
             let timed = |name, numbers: &[_], refused| {
                 let fields = [(WINDOW, 6), (TIME_TO_LIVE, time), clock];
                 row(name, &[&fields[..], numbers].concat(), refused)
             };
             rows.push(timed("time", &[], None));
             rows.push(timed("time", &[(WINDOW, 7)], Some("window")));
-            let too_short = [(TIME_TO_LIVE, 9_999)];
+            let too_short = [(TIME_TO_LIVE, 19_999)];
             rows.push(timed("time", &too_short, Some("time to live")));
             let too_long = [(TIME_TO_LIVE, (1 << 60) + 1)];
             rows.push(timed("time", &too_long, Some("time to live")));

@@ -13,7 +13,7 @@ use super::{
 use crate::{
     BuildError, Layout,
     bucket::MAX_VALUE_BITS,
-    table::{Kernel, TIMES_TO_LIVE, TimeSource, stamp_bits},
+    table::{Kernel, TIMES_TO_LIVE, TimeSource, WINDOW_OF_TTL, stamp_bits},
 };
 
 /// Builds a filter of any kind: [`Filter::builder`] creates one. Filters that do not grow require
@@ -61,11 +61,6 @@ pub(crate) struct Settings {
     pub(super) own_bytes: usize,
     pub(super) kernel: Option<Kernel>,
 }
-
-/// The window of a filter with a `ttl`: an item is found for at most seven sixths of it and of what
-/// its clock lags behind. The 16 stamps of four bits leave six generations of room for a pass over
-/// the buckets that takes long.
-pub(super) const WINDOW_OF_TTL: u32 = 6;
 
 /// Where the hasher of a filter comes from.
 #[derive(Clone)]

@@ -13,7 +13,7 @@ use crate::filter::snapshot::{Form, LoadError, Saved, Words, field};
 #[cfg(guira_in_place)]
 use crate::table::Borrowed;
 #[cfg(feature = "std")]
-use crate::table::Buckets;
+use crate::table::{Buckets, ClockState};
 use crate::{
     BuildError, InsertError, Layout, Life,
     filter::{
@@ -266,21 +266,12 @@ impl Saved for FixedEngine {
     type Memory = Buckets;
 
     fn form(&self) -> Form {
-        Form {
-            layout: self.layout,
-            words: self.table.addressing().buckets(),
-            capacity: self.capacity as u64,
-            max_copies: self.max_copies.map_or(0, |limit| limit.get().into()),
-            target: 0.0,
-            stripes: self.table.stripes(),
-            clock: self.table.clock().state_now(),
-            grown: None,
-        }
+        self.form_of(self.table.clock().state_now())
     }
 
     fn copy_words(&self) -> Option<(Form, Vec<u64>)> {
         let (words, clock) = self.table.copy_words()?;
-        Some((Form { clock, ..self.form() }, words))
+        Some((self.form_of(clock), words))
     }
 
     fn words(&self) -> &impl Words {
@@ -312,6 +303,20 @@ impl Saved for FixedEngine {
 
 #[cfg(feature = "std")]
 impl FixedEngine {
+    /// The form, with this clock if items expire.
+    fn form_of(&self, clock: Option<ClockState>) -> Form {
+        Form {
+            layout: self.layout,
+            words: self.table.addressing().buckets(),
+            capacity: self.capacity as u64,
+            max_copies: self.max_copies.map_or(0, |limit| limit.get().into()),
+            target: 0.0,
+            stripes: self.table.stripes(),
+            clock,
+            grown: None,
+        }
+    }
+
     /// The engine of this form with these buckets, whose clock is not set. `None` if the system
     /// refuses the memory for the rest.
     fn holding(form: &Form, buckets: Buckets, stripes: usize) -> Option<Self> {

@@ -127,7 +127,7 @@ impl<G: Growth, S> FilterBuilder<Expiring, G, S> {
         self
     }
 
-    /// Sets the time to live, from 10 µs to 36 years. **An item is found for the time to live after
+    /// Sets the time to live, from 20 µs to 36 years. **An item is found for the time to live after
     /// its insert or refresh began, and not after 1.2 times the time to live and two lags of the
     /// clock after that returned, whatever is written or not.** It is found for longer only while a
     /// thread that is stopped in a call, or a lack of writes that sweep, holds up the next
@@ -171,8 +171,8 @@ impl<G: Growth, S> FilterBuilder<Expiring, G, S> {
     /// Use it for tests, for the times of events in a stream, or where the program reads a clock
     /// anyway and keeps the time in an atomic: then lookups need not read a clock of the system.
     /// Each write calls the function, and so do lookups that find a copy, batches, `count`, `len`,
-    /// sweeps and copies. No lock is held meanwhile. If it panics, the call changes nothing that
-    /// other calls could notice.
+    /// sweeps and copies. No lock is held meanwhile. If it panics, a write
+    /// may have been done, as far as it got.
     ///
     /// All threads should see one clock that never goes back. If it goes back by some time, or if
     /// the clocks of two threads differ by it, an item may be found for so much longer or shorter.

@@ -8,10 +8,10 @@ use rapidhash::v3::rapidhash_v3;
 use super::{LoadError, Saved, checksums::table_len};
 use crate::{
     Layout,
-    filter::builder::WINDOW_OF_TTL,
     kind::{Contents, Growth},
     table::{
         ClockState, MAX_BUCKETS, MAX_GENERATION, MAX_STRIPES, TIMES_TO_LIVE, TimeSource, TimeState,
+        WINDOW_OF_TTL,
         split::{Grown, Limits, Size},
         stamp_bits,
     },
@@ -111,13 +111,7 @@ impl Header {
             let &ClockState { window, generation, clean, pass, refreshed, .. } = clock;
             ([window.into(), generation], [clean, refreshed, pass.0, pass.1, pass.2])
         });
-        let mut times = [0; 1 + WINDOW_OF_TTL as usize];
-        if let Some(time) = time {
-            times
-                .iter_mut()
-                .zip(time.times_left())
-                .for_each(|(number, left)| *number = left as u64);
-        }
+        let times = time.map_or([0; 1 + WINDOW_OF_TTL as usize], TimeState::times_left);
         let grown = form.grown.map_or([0; 5], |grown| {
             let Grown { first, size, ghosts, limits: Limits { buckets, load } } = grown;
             [first, size.pack(), buckets, load.into(), ghosts]
@@ -137,6 +131,11 @@ impl Header {
         bytes.extend(iter::repeat_n(0, LEN - NUMBER - bytes.len()));
         bytes.extend(rapidhash_v3(&bytes).to_le_bytes());
         bytes.into_inner().expect("all bytes of a header")
+    }
+
+    /// The generation, if items expire.
+    pub(super) fn generation(&self) -> u64 {
+        self.form.clock.as_ref().map_or(0, |clock| clock.generation)
     }
 
     /// Lets the clock of a filter whose items have a time to live stand still this many nanoseconds
@@ -236,13 +235,17 @@ impl Header {
             stripes: 1 << stripes,
             clock: expires.then(|| {
                 let source = TimeSource::numbered(source);
-                let time =
-                    source.map(|source| TimeState::saved(source, time_to_live, &times, window));
+                let time = source.map(|source| TimeState::saved(source, time_to_live, times));
                 let pass = (bound, swept, end);
                 ClockState { window, generation, clean, pass, refreshed, time }
             }),
             grown: grows.then_some(Grown { first, size: Size::unpack(size), ghosts, limits }),
         };
+        if let Some(time) = form.clock.as_ref().and_then(|clock| clock.time.as_ref()) {
+            let fits = TIMES_TO_LIVE.contains(&time_to_live);
+            field("time to live", time_to_live, fits)?;
+            times.iter().try_for_each(|&left| field("time left", left, time.can_be_left(left)))?;
+        }
         let header = Self { kind: [contents, growth], seed, hasher_check, form, occupied };
         let encoded = header.encode();
         let mut differences = bytes.as_chunks().0.iter().zip(encoded.as_chunks().0);
@@ -288,12 +291,8 @@ impl Header {
             field("swept buckets", swept, swept < end || end == 0 && swept == 0)?;
             let bounds = if end == 0 { clean..=clean } else { clean..=generation };
             field("bound of the sweep", bound, bounds.contains(&bound))?;
-            if let Some(time) = time {
+            if time.is_some() {
                 field("window", window.into(), window <= WINDOW_OF_TTL)?;
-                let time_to_live = time.time_to_live;
-                field("time to live", time_to_live, TIMES_TO_LIVE.contains(&time_to_live))?;
-                time.times_left()
-                    .try_for_each(|left| field("time left", left as u64, time.can_be_left(left)))?;
             }
         }
         if let (Some(_), Some(grown)) = (clock, grown) {

@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 
 use super::{
     stamp_counts::StampCounts,
-    time::{ClockState, LONGEST_PAST, TimeSource, TimeState, ZERO, interval, most_left},
+    time::{ClockState, TimeSource, TimeState, WINDOW_OF_TTL, ZERO, interval},
     try_boxed,
 };
 use crate::{
@@ -128,9 +128,8 @@ fn word_of(due: u64, generation: u64) -> u64 {
 }
 
 impl Timing {
-    fn new(state: &TimeState, stamps: u64) -> Option<Self> {
+    fn new(state: &TimeState, window: u32, stamps: u64) -> Option<Self> {
         let life = state.time_to_live + state.source.lag();
-        let window = state.expiry.len() as u32;
         Some(Self {
             source: state.source.clone(),
             time_to_live: state.time_to_live,
@@ -225,6 +224,11 @@ impl Clock {
         self.timing.as_ref().map_or(0, Timing::read)
     }
 
+    /// A time that has passed, which is not read: no code of the caller's runs.
+    pub(in crate::table) fn time_passed(&self) -> u64 {
+        self.timing.as_ref().map_or(0, |timing| due(self.look()).saturating_sub(timing.interval))
+    }
+
     /// The word of the clock, at the start of a lookup or a write.
     #[inline]
     pub(in crate::table) fn look(&self) -> u64 {
@@ -285,10 +289,11 @@ impl Clock {
     /// that time. Does nothing if another thread has changed the word.
     pub(super) fn begin(&self, timing: &Timing, word: u64, time: u64) -> bool {
         let expiry = &timing.expiry[(word & self.mask) as usize];
-        // Relaxed: published by the word. A maximum, since another thread may be late, and store
-        // what was the end before the generation was extended.
-        expiry.fetch_max(timing.expiry_of(word), Relaxed);
-        let next = word_of(time.max(due(word)).saturating_add(timing.interval), word + 1);
+        // Release: pairs with the Acquire of `expiry`. A maximum, since another thread may be late,
+        // and store what was the end before the generation was extended.
+        // mutant-ok: as there. The word publishes it, too
+        expiry.fetch_max(timing.expiry_of(word), Release);
+        let next = word_of(time.saturating_add(timing.interval), word + 1);
         // Release: pairs with the Acquire of `look`. Acquire: the next change of the word comes
         // after those before it.
         self.word.compare_exchange(word, next, AcqRel, Relaxed).is_ok()
@@ -306,11 +311,18 @@ impl Clock {
     #[inline]
     pub(in crate::table) fn visible_ages(&self, word: u64, time: u64) -> u32 {
         let Some(timing) = &self.timing else { return self.window + 1 };
-        let mut ages = self.window + 1;
-        while ages > 0 && time >= self.expiry(timing, word, ages - 1) {
-            ages -= 1;
+        // From the youngest on: an entry of an old one may be that of a later generation by now.
+        let mut ages = 0;
+        while ages <= self.window && time < self.expiry(timing, word, ages) {
+            ages += 1;
         }
         ages
+    }
+
+    /// When the oldest of so many ages before the current generation of a word expires, or the last
+    /// time, if there is none.
+    pub(super) fn next_expiry(&self, timing: &Timing, word: u64, ages: u64) -> u64 {
+        if ages == 0 { u64::MAX } else { self.expiry(timing, word, ages as u32) }
     }
 
     /// When the generation of an age expires, by a word that was read before.
@@ -320,9 +332,11 @@ impl Clock {
             return timing.expiry_of(word);
         }
         let stamp = word.wrapping_sub(age.into()) & self.mask;
-        // Relaxed: it was stored before the generation of the word began. If it was replaced since,
-        // the word has changed.
-        timing.expiry[stamp as usize].load(Relaxed)
+        // It was stored before the generation of the word began. If it was replaced since, the word
+        // has changed. Acquire: pairs with the Release of `begin`. Then the sweeps before that are
+        // seen in the words that are read next.
+        // mutant-ok: no model stops a round between its word and its times for so long
+        timing.expiry[stamp as usize].load(Acquire)
     }
 
     /// The oldest age that is visible for a life in nanoseconds from a start on, or zero. `None` if
@@ -544,17 +558,12 @@ impl Clock {
         let word = self.look();
         let number = self.number(word);
         let time = self.timing.as_ref().map(|timing| {
-            // More is left if the clock went back.
-            let most = now.saturating_add(most_left(timing.life));
-            let clamped = |time: u64| time.clamp(now.saturating_sub(LONGEST_PAST), most);
-            let ages = 1..=self.window;
-            TimeState {
-                source: timing.source.clone(),
-                time_to_live: timing.time_to_live,
-                due: clamped(due(word)),
-                expiry: ages.map(|age| clamped(self.expiry(timing, word, age))).collect(),
-                read_at: Some(now),
+            let mut expiry = [0; WINDOW_OF_TTL as usize];
+            for (age, place) in (1..=self.window).zip(&mut expiry) {
+                *place = self.expiry(timing, word, age);
             }
+            let (source, time_to_live) = (timing.source.clone(), timing.time_to_live);
+            TimeState { source, time_to_live, due: due(word), expiry, read_at: Some(now) }
         });
         // Relaxed: the locks order these loads.
         let [clean, bound, swept, end, refreshed] = [
@@ -594,13 +603,13 @@ impl Clock {
         self.refreshed.set(refreshed);
         self.timing = match time {
             None => None,
-            Some(time) => Some(Timing::new(time, self.mask + 1)?),
+            Some(time) => Some(Timing::new(time, window, self.mask + 1)?),
         };
         if let (Some(timing), Some(state)) = (&mut self.timing, time) {
             // Zero in a copy, whose times are those of the original.
             let shift = if state.read_at.is_some() { 0 } else { timing.read() - ZERO };
             self.word.set(word_of(state.due.saturating_add(shift), generation));
-            for (age, &end) in (1..).zip(&state.expiry) {
+            for (age, &end) in (1..=window.into()).zip(&state.expiry) {
                 let stamp = generation.wrapping_sub(age) & self.mask;
                 timing.expiry[stamp as usize].set(end.saturating_add(shift));
             }

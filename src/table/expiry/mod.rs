@@ -246,8 +246,9 @@
 //!
 //! # Late inserts
 //!
-//! A plain insert may be suspended between its start and adding. Then it adds a slot with an old
-//! stamp. If the stamp has expired, the slot is swept in due course, unless its bucket has had the
+//! A plain insert may be suspended between its start and adding, and a write for a shorter life
+//! takes the stamp of an earlier generation, which may have expired meanwhile. Then it adds a slot
+//! with an old stamp. If the stamp has expired, the slot is swept in due course, unless its bucket has had the
 //! last pass in which the stamp is past. If its residue is visible once more, the item is found for
 //! one more window, as a false positive. The slot is one more than the argument counts, and no item
 //! is lost by it.
@@ -296,8 +297,8 @@ mod work;
 
 pub use clock::{Clock, Start};
 pub(crate) use clock::{MAX_GENERATION, stamp_bits};
-pub(crate) use time::TIMES_TO_LIVE;
 pub use time::{ClockState, TimeSource, TimeState};
+pub(crate) use time::{TIMES_TO_LIVE, WINDOW_OF_TTL};
 
 use super::{
     Seen, ShardedCounter, Space, Table, Words,

@@ -1,10 +1,12 @@
 //! Where a table reads the time, and the state of a clock in copies and snapshots.
 
-use alloc::{sync::Arc, vec::Vec};
+use alloc::sync::Arc;
 use core::{
     fmt,
     panic::{RefUnwindSafe, UnwindSafe},
 };
+
+use crate::sync::acquire_fence;
 
 /// Largest time by which the coarse clock lags behind, in nanoseconds. One processor moves it at
 /// each of its ticks, at least 100 times in a second, by whole ticks: the rest, less than one,
@@ -17,21 +19,26 @@ const MAX_LAG: u64 = 72_000_000;
 /// found for at most 1.2 times the time to live and two lags.
 #[cfg(feature = "std")]
 const MIN_COARSE: u64 = 5 * MAX_LAG;
-/// The shortest and the longest time to live: ten microseconds, and 36 years. Times are rounded up
-/// to 256 ns, a small part of an interval of the former.
-pub(crate) const TIMES_TO_LIVE: core::ops::RangeInclusive<u64> = 10_000..=1 << 60;
+/// The shortest and the longest time to live: 20 µs, and 36 years. Intervals and ends are rounded up
+/// to 256 ns each, a 30th of the former at most.
+pub(crate) const TIMES_TO_LIVE: core::ops::RangeInclusive<u64> = 20_000..=1 << 60;
+/// The window of a filter with a time to live: an item is found for at most seven sixths of it and
+/// of what its clock lags behind. The 16 stamps of four bits leave six generations of room for a
+/// pass over the buckets that takes long.
+pub(crate) const WINDOW_OF_TTL: u32 = 6;
 /// The time zero of every clock, as a table stores it: so there are times before it.
 pub(super) const ZERO: u64 = 1 << 62;
 /// Largest reading of a clock. A larger one counts as this.
 const MAX_READING: u64 = 1 << 63;
 
-/// A time that has passed in a copy is at most this long ago.
-pub(super) const LONGEST_PAST: u64 = 1 << 61;
+/// The time that is left of the current generation, and until each one before it expires, as numbers
+/// in two's complement.
+#[cfg(feature = "std")]
+pub(crate) type TimesLeft = [u64; 1 + WINDOW_OF_TTL as usize];
 
-/// More than is left of any generation with this life, unless the clock goes back.
-pub(super) fn most_left(life: u64) -> u64 {
-    2 * (life + super::clock::UNIT)
-}
+/// A time that has passed in a snapshot is at most this long ago.
+#[cfg(feature = "std")]
+const LONGEST_PAST: i64 = 1 << 61;
 
 /// A function that returns the time in nanoseconds.
 type Function = dyn Fn() -> u64 + Send + Sync;
@@ -93,6 +100,8 @@ impl TimeSource {
             Self::Coarse | Self::Precise => 0,
             Self::User(function) => function(),
         };
+        // What the caller reads next comes later than this.
+        acquire_fence();
         reading.min(MAX_READING) + ZERO
     }
 }
@@ -113,7 +122,7 @@ impl PartialEq for TimeSource {
     }
 }
 
-// A function that panics does so before the table is changed.
+// A function that panics leaves the table as it is between two steps.
 impl UnwindSafe for TimeSource {}
 impl RefUnwindSafe for TimeSource {}
 
@@ -145,8 +154,9 @@ pub struct TimeState {
     pub time_to_live: u64,
     /// When the current generation ends. This and what follows is a time as the table stores it.
     pub due: u64,
-    /// When the generations before it expire, the last one first: as many as the window has.
-    pub expiry: Vec<u64>,
+    /// When the generations before it expire, the last one first: as many as the window has, at
+    /// most six. The rest is zero.
+    pub expiry: [u64; WINDOW_OF_TTL as usize],
     /// When this state was read, or `None` if the time that has passed since does not count: then
     /// it was read at [`ZERO`].
     pub read_at: Option<u64>,
@@ -155,26 +165,31 @@ pub struct TimeState {
 /// The times of a snapshot, as those that are left when it is taken, in nanoseconds.
 #[cfg(feature = "std")]
 impl TimeState {
-    /// The state of this window with these times.
-    pub(crate) fn saved(source: TimeSource, time_to_live: u64, left: &[u64], window: u32) -> Self {
-        let mut times = left.iter().map(|&left| ZERO.wrapping_add(left));
-        let due = times.next().unwrap_or(ZERO);
-        let expiry = times.take(window as usize).collect();
+    /// The state with these times.
+    pub(crate) fn saved(source: TimeSource, time_to_live: u64, left: TimesLeft) -> Self {
+        let [due, expiry @ ..] = left.map(|left| ZERO.wrapping_add(left));
         Self { source, time_to_live, due, expiry, read_at: None }
     }
 
-    /// The time that is left of the current generation, and until each one before it expires. They
-    /// are negative once it has passed.
-    pub(crate) fn times_left(&self) -> impl Iterator<Item = i64> + '_ {
-        let read_at = self.read_at.unwrap_or(ZERO);
-        let times = [self.due].into_iter().chain(self.expiry.iter().copied());
-        times.map(move |time| time.wrapping_sub(read_at) as i64)
+    /// The times that are left.
+    pub(crate) fn times_left(&self) -> TimesLeft {
+        let (read_at, most) = (self.read_at.unwrap_or(ZERO), self.most_left());
+        let [a, b, c, d, e, f] = self.expiry;
+        [self.due, a, b, c, d, e, f].map(|time| {
+            // More is left if the clock went back.
+            let left = time.wrapping_sub(read_at) as i64;
+            left.clamp(-LONGEST_PAST, most) as u64
+        })
     }
 
     /// Whether a snapshot can have this time.
-    pub(crate) fn can_be_left(&self, left: i64) -> bool {
-        let most = most_left(self.time_to_live + self.source.lag()) as i64;
-        (-(LONGEST_PAST as i64)..=most).contains(&left)
+    pub(crate) fn can_be_left(&self, left: u64) -> bool {
+        (-LONGEST_PAST..=self.most_left()).contains(&(left as i64))
+    }
+
+    /// More than is left of any generation, unless the clock goes back.
+    fn most_left(&self) -> i64 {
+        (2 * (self.time_to_live + self.source.lag() + super::clock::UNIT)) as i64
     }
 }
 
@@ -190,7 +205,7 @@ impl ClockState {
     #[must_use]
     pub fn timed(window: u32, generation: u64, time_to_live: u64, source: TimeSource) -> Self {
         let due = ZERO + interval(time_to_live + source.lag(), window);
-        let expiry = alloc::vec![0; window as usize];
+        let expiry = [0; WINDOW_OF_TTL as usize];
         let time = TimeState { source, time_to_live, due, expiry, read_at: None };
         let pass = (generation, 0, 0);
         Self { clean: generation, pass, time: Some(time), ..Self::new(window, generation) }
@@ -216,7 +231,8 @@ impl ClockState {
         let time = state.read_at.unwrap_or(ZERO).saturating_add(nanos);
         let life = state.time_to_live + state.source.lag();
         let current = state.due.saturating_add(life);
-        let visible = [current].into_iter().chain(state.expiry).take_while(|&end| time < end);
+        let ages = [current].into_iter().chain(state.expiry).take(self.window as usize + 1);
+        let visible = ages.take_while(|&end| time < end);
         match visible.count() {
             0 => self.looked_at_from(u64::MAX),
             visible => Self { window: visible as u32 - 1, ..self },

@@ -11,7 +11,7 @@ use crate::sync::{Acquire, Relaxed, Release};
 /// write: about 20 µs, if each of them is written.
 const CHUNK: u64 = if cfg!(any(loom, shuttle)) { 1 } else { 1024 };
 /// How often a write tries to begin a generation after one that has expired, while another thread
-/// holds a lock: for some 100 µs.
+/// holds a lock: for some 100 µs. (Each time it tries a stripe several times.)
 const TRIES: u32 = if cfg!(any(loom, shuttle)) { 0 } else { 2_000 };
 /// A write that finds the stripe of another thread held passes the others this part of an interval
 /// later.
@@ -114,9 +114,14 @@ impl<S: Space> Table<S> {
         clock.permit_after(number);
         if let Some(timing) = &clock.timing {
             let from = if begins { time } else { timing.next.load(Relaxed) };
-            // Evenly over half an interval.
+            // Evenly over half an interval; then when the next generation expires, whose slots
+            // inserts may take from there on.
             let share = timing.interval / 2 / (end + 1) * to.saturating_sub(swept);
-            let next = if left == 0 { u64::MAX } else { from.saturating_add(share) };
+            let next = if left > 0 {
+                from.saturating_add(share)
+            } else {
+                clock.next_expiry(timing, word, number - oldest)
+            };
             timing.next.store(next, Relaxed);
         }
         Some(left)

@@ -91,21 +91,26 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
         }
         self.terms.len = Some(bytes.len() as u64);
         let mut header = self.accept(Header::split(bytes)?.0)?;
+        let generation = header.generation();
         header.stop_clock(0);
         let hasher = self.hasher.make(header.seed);
-        View::new(bytes, &header, hasher)
+        View::new(bytes, &header, generation, hasher)
     }
 }
 
 impl<'a, C: Contents, G: Growth, S: BuildHasher> View<'a, C, G, S> {
     /// The view of a snapshot with this header, which is valid.
-    fn new(bytes: &'a [u8], header: &Header, hasher: S) -> Result<Self, LoadError> {
+    fn new(
+        bytes: &'a [u8],
+        header: &Header,
+        generation: u64,
+        hasher: S,
+    ) -> Result<Self, LoadError> {
         let words = &Header::split(bytes)?.1[..header.word_bytes() as usize];
         let engine = engine::<G::Engine>(header, words)?;
         let items = header.form.items(header.occupied);
         let filter = Filter::from_parts(engine, header.seed, items, hasher);
         let filter = filter.ok_or_else(|| header.out_of_memory())?;
-        let generation = header.form.clock.as_ref().map_or(0, |clock| clock.generation);
         Ok(Self { filter, bytes, generation })
     }
 
@@ -173,12 +178,10 @@ impl<G: Growth, S: BuildHasher + Clone> View<'_, Expiring, G, S> {
     /// ```
     pub fn in_generation(&self, generation: u64) -> Result<Self, LoadError> {
         let mut header = Header::decode::<Expiring, G>(Header::split(self.bytes)?.0)?;
-        let saved = header.form.clock.as_ref().map_or(0, |clock| clock.generation);
-        let generation = generation.max(saved);
+        let generation = generation.max(header.generation());
         header.stop_clock(0);
         header.form.clock = header.form.clock.map(|clock| clock.looked_at_from(generation));
-        let view = Self::new(self.bytes, &header, self.filter.hasher.clone())?;
-        Ok(Self { generation, ..view })
+        Self::new(self.bytes, &header, generation, self.filter.hasher.clone())
     }
 
     /// Returns a view of the same bytes at a time after the save. If the items have a time to live,
@@ -204,7 +207,7 @@ impl<G: Growth, S: BuildHasher + Clone> View<'_, Expiring, G, S> {
     pub fn after(&self, time: Duration) -> Result<Self, LoadError> {
         let mut header = Header::decode::<Expiring, G>(Header::split(self.bytes)?.0)?;
         header.stop_clock(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
-        Self::new(self.bytes, &header, self.filter.hasher.clone())
+        Self::new(self.bytes, &header, self.generation, self.filter.hasher.clone())
     }
 }
 

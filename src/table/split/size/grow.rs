@@ -1,7 +1,7 @@
 //! Growth: when buckets are split, by whom, and the split itself.
 
 use super::{GrowingTable, Size};
-use crate::table::split::GrowingWords;
+use crate::table::{Words, split::GrowingWords};
 use crate::{
     InsertError,
     bucket::leveled::{MAX_LEVEL, level},
@@ -41,7 +41,7 @@ impl GrowingTable {
             }
             // Room that a sweep makes need not be made by splits.
             if self.clock.sweeps() {
-                self.do_part::<GrowingWords>(self.clock.time(), SWEPT_BEFORE_SPLIT);
+                self.do_part::<GrowingWords>(self.clock.time_passed(), SWEPT_BEFORE_SPLIT);
             }
             // An insert that finds no room learns why the table did not grow.
             if self.occupancy.occupied() <= target as i64 || self.split_next(size) != Ok(true) {
@@ -206,7 +206,8 @@ impl GrowingTable {
         let mut word = parent.load_to_change(Relaxed);
         while level(word) == at {
             // What has expired is swept by the switch.
-            let carried = self.unexpired::<GrowingWords>(now, word);
+            let expired = self.expired::<GrowingWords>(now, word);
+            let carried = <GrowingWords as Words<_>>::without_all(&self.space, word, expired);
             let halves = self.leveled().halves(carried);
             // Release: pairs with the Acquire of those who come here from the parent, though they
             // also acquire the switch below. No other thread reaches the child, or writes to it:
@@ -219,7 +220,7 @@ impl GrowingTable {
                 Ok(()) => {
                     self.occupancy.count_split();
                     self.count_ghosts(halves.copied.into());
-                    self.count_split_slots(now, word, carried);
+                    self.count_split_slots((word, expired), carried);
                     return true;
                 }
                 Err(changed) => word = changed,
@@ -239,14 +240,14 @@ impl GrowingTable {
         }
     }
 
-    /// Counts by their stamps the slots of a word that its split has swept, and those that it has
-    /// copied.
+    /// Counts by their stamps the slots of a word that its split has swept, which are marked, and
+    /// those that it has copied. (What has expired may be more by now.)
     #[inline]
-    fn count_split_slots(&self, now: u64, word: u64, carried: u64) {
+    fn count_split_slots(&self, (word, expired): (u64, u64), carried: u64) {
         if !self.clock.sweeps() {
             return;
         }
-        self.count_swept::<GrowingWords>(word, self.expired::<GrowingWords>(now, word));
+        self.count_swept::<GrowingWords>(word, expired);
         for slot in self.leveled().occupied_slots(carried) {
             // Nothing of the tail is left, and the marker is the lowest bit above the stamp.
             if slot >> (self.leveled().core + self.value_bits()) == 1 {
