@@ -449,12 +449,6 @@ impl Clock {
         if self.sweeps { self.word.load(Relaxed) } else { 0 }
     }
 
-    /// As [`now`](Self::now), for a caller that decides by the times of generations.
-    #[inline]
-    pub(in crate::table) fn now_with_times(&self) -> u64 {
-        if self.timing.is_some() { self.look() } else { self.now() }
-    }
-
     /// Returns whether the word of the clock is unchanged, after the caller has read words by
     /// Acquire.
     /// Only where slots expire.

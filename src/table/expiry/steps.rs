@@ -190,7 +190,7 @@ impl<S: Space> Table<S> {
     fn write<L: Words<S>>(&self, start: Start, item: &S::Item, wish: Wish) -> Done {
         let (clock, guard) = (&self.clock, self.stripe::<L>(item).lock());
         loop {
-            let now = clock.now_with_times();
+            let now = clock.look();
             let ages = clock.visible_ages(now, start.time);
             let words = self.space.load_both_to_change(item);
             // A sweep of the next generation may have cleared the item's copy, and one that is left
@@ -260,7 +260,7 @@ impl<S: Space> Table<S> {
     #[must_use]
     pub fn remove_of<L: Words<S>>(&self, item: S::Item, generation: u64) -> bool {
         let guard = self.stripe::<L>(&item).lock();
-        let now = self.clock.now_with_times();
+        let now = self.clock.look();
         let number = self.clock.number(now);
         let Some(age) = number.checked_sub(generation) else { return false };
         if age > self.clock.window().into() {

@@ -60,7 +60,7 @@ impl<S: Space> Table<S> {
             return L::copies_in(&self.space, &item, sought, self.space.load_both(&item));
         }
         loop {
-            let now = self.clock.now_with_times();
+            let now = self.clock.look();
             let ages = self.clock.visible_ages(now, time);
             let words = self.space.load_both(&item);
             // A sweep of the next generation may have cleared one copy and not yet the other.

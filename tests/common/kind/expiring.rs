@@ -240,7 +240,7 @@ impl<G: Subject> Kind for (Expiring, G) {
         rng: &mut dyn Rng,
     ) {
         let key = rng.random_range(0..items.keys.len());
-        match rng.random_range(0..8) {
+        match rng.random_range(0..9) {
             // Now and then for as long as items are found, or a little longer.
             step @ 0..4 => {
                 let (before, window) = (filter.generation(), u64::from(filter.window()));
@@ -262,6 +262,15 @@ impl<G: Subject> Kind for (Expiring, G) {
                 }
                 assert_eq!(mask >> some.len(), 0);
             }
+            6 => match filter.insert_or_refresh(&items.keys[key]) {
+                Ok(Insertion::Found(())) => refresh(filter, items, key, true),
+                Ok(Insertion::New(generation)) => {
+                    assert!(items.of(key).is_empty(), "it was there");
+                    assert_eq!(generation, filter.generation());
+                    items.add(key, generation);
+                }
+                Err(_) => assert!(items.of(key).is_empty(), "it was there"),
+            },
             _ => {
                 let left = filter.sweep(rng.random_range(0..100));
                 assert!(left > 0 || Self::GROWS || occupied(filter) == items.len() as u64);
