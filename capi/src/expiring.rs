@@ -37,7 +37,7 @@ impl Kind for kind::Expiring {
             builder = builder.ttl(Duration::from_nanos(ttl_ns));
         }
         Ok(match clock {
-            Some(clock) => builder.clock(reading(clock, clock_context)),
+            Some(clock) => builder.foreign_clock(read, kept((clock, clock_context))),
             None if clock_context.is_null() => builder,
             None => return Err(Status::ErrSetting),
         })
@@ -49,37 +49,29 @@ impl Kind for kind::Expiring {
     }
 }
 
-/// Returns what reads a clock of C.
-pub fn reading(
-    clock: extern "C" fn(*mut c_void) -> u64,
-    context: *mut c_void,
-) -> impl Fn() -> u64 + Send + Sync + 'static {
-    let context = Context(context);
-    move || clock(context.get())
+/// A clock of C: its function and its context.
+type Clock = (extern "C" fn(*mut c_void) -> u64, *mut c_void);
+
+/// A clock as the library keeps it.
+fn kept((function, context): Clock) -> [usize; 2] {
+    [function as usize, context.expose_provenance()]
 }
 
-/// The context of a clock.
-struct Context(*mut c_void);
-
-impl Context {
-    /// (A method, so that closures capture the whole.)
-    fn get(&self) -> *mut c_void {
-        self.0
-    }
+/// Reads a clock that was kept.
+fn read([function, context]: [usize; 2]) -> u64 {
+    let function = core::ptr::with_exposed_provenance::<()>(function);
+    // SAFETY: `kept` made the number of such a function.
+    let function: extern "C" fn(*mut c_void) -> u64 = unsafe { core::mem::transmute(function) };
+    function(core::ptr::with_exposed_provenance_mut(context))
 }
-
-// SAFETY: the header demands a clock that any thread may read, by this context.
-unsafe impl Send for Context {}
-// SAFETY: as above.
-unsafe impl Sync for Context {}
 
 impl Object<kind::Expiring> {
     /// Loads a file of an object with a clock of the caller.
     fn load_with_clock(path: &Path, clock: Clock) -> Result<Self, LoadError> {
-        let fixed = Filter::loader().clock(reading(clock.0, clock.1));
+        let fixed = Filter::loader().foreign_clock(read, kept(clock));
         match fixed.file(path) {
             Err(LoadError::OtherKind { .. }) => {
-                let growing = Filter::loader().clock(reading(clock.0, clock.1));
+                let growing = Filter::loader().foreign_clock(read, kept(clock));
                 growing.file(path).map(Self::Growing)
             }
             loaded => loaded.map(Self::Fixed),
@@ -88,19 +80,16 @@ impl Object<kind::Expiring> {
 
     /// Loads a snapshot of such an object from a stream.
     fn read_with_clock(stream: &mut impl Read, clock: Clock) -> Result<Self, LoadError> {
-        let clock = reading(clock.0, clock.1);
+        let clock = kept(clock);
         peek(stream, |reader, grows| {
             if grows {
-                Filter::loader().clock(clock).reader(reader).map(Self::Growing)
+                Filter::loader().foreign_clock(read, clock).reader(reader).map(Self::Growing)
             } else {
-                Filter::loader().clock(clock).reader(reader).map(Self::Fixed)
+                Filter::loader().foreign_clock(read, clock).reader(reader).map(Self::Fixed)
             }
         })
     }
 }
-
-/// A clock of C with its context.
-type Clock = (extern "C" fn(*mut c_void) -> u64, *mut c_void);
 
 /// The generation of an item that was inserted.
 fn insertion(new: Insertion<u64>) -> Option<u64> {

@@ -198,4 +198,12 @@ impl<G: Growth, S> FilterBuilder<Expiring, G, S> {
         self.settings.clock = Some(TimeSource::User(Arc::new(now)));
         self
     }
+
+    /// As [`clock`](Self::clock), for other languages: takes no memory.
+    #[doc(hidden)]
+    #[cfg(feature = "raw")]
+    pub fn foreign_clock(mut self, now: fn([usize; 2]) -> u64, data: [usize; 2]) -> Self {
+        self.settings.clock = Some(TimeSource::Foreign(now, data));
+        self
+    }
 }

@@ -151,7 +151,7 @@ impl Header {
     pub(super) fn set_clock(&mut self, clock: Option<&TimeSource>) -> Result<(), LoadError> {
         let time = self.form.clock.as_mut().and_then(|clock| clock.time.as_mut());
         let source = time.map(|time| &mut time.source);
-        let saved = source.filter(|source| matches!(source, TimeSource::User(_)));
+        let saved = source.filter(|source| source.is_of_caller());
         match (saved, clock) {
             (None, None) => Ok(()),
             (Some(_), None) => Err(LoadError::NoClock),

@@ -245,6 +245,14 @@ impl<G: Growth, S> Loader<Expiring, G, S> {
         self.terms.clock = Some(TimeSource::User(Arc::new(now)));
         self
     }
+
+    /// As [`clock`](Self::clock), for other languages: takes no memory.
+    #[doc(hidden)]
+    #[cfg(feature = "raw")]
+    pub fn foreign_clock(mut self, now: fn([usize; 2]) -> u64, data: [usize; 2]) -> Self {
+        self.terms.clock = Some(TimeSource::Foreign(now, data));
+        self
+    }
 }
 
 impl<C: Contents, S> Loader<C, Growing, S> {

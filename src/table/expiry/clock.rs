@@ -21,6 +21,8 @@ pub(crate) const MAX_GENERATION: u64 = u64::MAX >> 1;
 /// The nanoseconds in which the word of a clock counts, and the number of generations that it tells
 /// apart, at least as many as there are stamps.
 pub(super) const UNIT: u64 = 1 << MAX_STAMP_BITS;
+/// The number of generations whose ends are known, at least as many as there are stamps.
+const ENTRIES: usize = if cfg!(any(loom, shuttle)) { 4 } else { 16 };
 /// A late write extends a generation by this part of an interval, so that the next ones need not
 /// extend it again.
 const EXTENSION: u64 = 8;
@@ -60,8 +62,8 @@ pub struct Clock {
     /// In a table that grows, the last generation in which a refresh restamped a slot, or zero.
     /// Written under the stripe of the slot.
     refreshed: Word,
-    /// If items have a time to live.
-    pub(super) timing: Option<Timing>,
+    /// One, if items have a time to live; otherwise empty.
+    timing: Box<[Timing]>,
     pub(super) sweep: Sweep,
 }
 
@@ -75,8 +77,8 @@ pub(super) struct Timing {
     life: u64,
     /// The least time of a generation, in whole units. The life is at most a window of intervals.
     pub(super) interval: u64,
-    /// When each generation that has ended expires, by its stamp.
-    expiry: Box<[Word]>,
+    /// When each generation that has ended expires, by the lowest bits of its number.
+    ends: [Word; ENTRIES],
     /// When the next part of the sweep is due. A hint: no more than the time of the work depends
     /// on it.
     pub(super) next: Word,
@@ -128,22 +130,41 @@ fn word_of(due: u64, generation: u64) -> u64 {
 }
 
 impl Timing {
-    fn new(state: &TimeState, window: u32, stamps: u64) -> Option<Self> {
+    fn new(state: &TimeState, window: u32) -> Self {
         let life = state.time_to_live + state.source.lag();
-        Some(Self {
+        Self {
             source: state.source.clone(),
             time_to_live: state.time_to_live,
             life,
             interval: interval(life, window),
-            expiry: try_boxed((0..stamps as usize).map(|_| Word::new(0)))?,
+            ends: [(); ENTRIES].map(|()| Word::new(0)),
             next: Word::new(0),
-        })
+        }
     }
 
     /// Reads the time.
     #[inline]
     pub(super) fn read(&self) -> u64 {
         self.source.read()
+    }
+
+    /// Where it stands when a generation expires, by any number that ends as its own.
+    #[inline]
+    fn entry(&self, generation: u64) -> &Word {
+        &self.ends[generation as usize % ENTRIES]
+    }
+
+    /// When the generation of an age expires, by a word that was read before.
+    #[inline]
+    pub(super) fn expiry(&self, word: u64, age: u32) -> u64 {
+        if age == 0 {
+            return self.expiry_of(word);
+        }
+        // It was stored before the generation of the word began. If it was replaced since, the word
+        // has changed. Acquire: pairs with the Release of `begin`. Then the sweeps before that are
+        // seen in the words that are read next.
+        // mutant-ok: no model stops a round between its word and its times for so long
+        self.entry(word.wrapping_sub(age.into())).load(Acquire)
     }
 
     /// When the current generation of a word expires, unless it is extended.
@@ -196,7 +217,7 @@ impl Clock {
             oldest: Word::new(generation.saturating_sub(window.into())),
             counts,
             refreshed: Word::new(0),
-            timing: None,
+            timing: Box::default(),
             sweep: Sweep::new(clean, (clean, 0, 0)),
         }
     }
@@ -213,20 +234,26 @@ impl Clock {
         self.window
     }
 
+    /// The times of generations, if items have a time to live.
+    #[inline]
+    pub(super) fn timing(&self) -> Option<&Timing> {
+        self.timing.first()
+    }
+
     /// The time to live in nanoseconds, if items have one.
     pub(crate) fn time_to_live(&self) -> Option<u64> {
-        self.timing.as_ref().map(|timing| timing.time_to_live)
+        self.timing().map(|timing| timing.time_to_live)
     }
 
     /// The time, or zero without a time to live.
     #[inline]
     pub(in crate::table) fn time(&self) -> u64 {
-        self.timing.as_ref().map_or(0, Timing::read)
+        self.timing().map_or(0, Timing::read)
     }
 
     /// A time that has passed, which is not read: no code of the caller's runs.
     pub(in crate::table) fn time_passed(&self) -> u64 {
-        self.timing.as_ref().map_or(0, |timing| due(self.look()).saturating_sub(timing.interval))
+        self.timing().map_or(0, |timing| due(self.look()).saturating_sub(timing.interval))
     }
 
     /// The word of the clock, at the start of a lookup or a write.
@@ -252,7 +279,7 @@ impl Clock {
     /// The whole number of the generation of a word.
     #[inline]
     pub(in crate::table) fn number(&self, word: u64) -> u64 {
-        if self.timing.is_none() {
+        if self.timing.is_empty() {
             return word;
         }
         // Relaxed: whoever began the generation had loaded a limit of at least that number.
@@ -288,7 +315,7 @@ impl Clock {
     /// Begins the generation after that of `word`, which has ended by `time` and which may end, at
     /// that time. Does nothing if another thread has changed the word.
     pub(super) fn begin(&self, timing: &Timing, word: u64, time: u64) -> bool {
-        let expiry = &timing.expiry[(word & self.mask) as usize];
+        let expiry = timing.entry(word);
         // Release: pairs with the Acquire of `expiry`. A maximum, since another thread may be late,
         // and store what was the end before the generation was extended.
         // mutant-ok: as there. The word publishes it, too
@@ -310,42 +337,23 @@ impl Clock {
     /// The number of ages that are visible at a time: those from zero on. At most a window and one.
     #[inline]
     pub(in crate::table) fn visible_ages(&self, word: u64, time: u64) -> u32 {
-        let Some(timing) = &self.timing else { return self.window + 1 };
-        // From the youngest on: an entry of an old one may be that of a later generation by now.
-        let mut ages = 0;
-        while ages <= self.window && time < self.expiry(timing, word, ages) {
-            ages += 1;
+        let Some(timing) = self.timing() else { return self.window + 1 };
+        let oldest = timing.expiry(word, self.window);
+        // (If it is that of a later generation by now, it is later than that of the current one.)
+        if time < oldest && oldest <= timing.expiry_of(word) {
+            return self.window + 1;
         }
-        ages
-    }
-
-    /// When the oldest of so many ages before the current generation of a word expires, or the last
-    /// time, if there is none.
-    pub(super) fn next_expiry(&self, timing: &Timing, word: u64, ages: u64) -> u64 {
-        if ages == 0 { u64::MAX } else { self.expiry(timing, word, ages as u32) }
-    }
-
-    /// When the generation of an age expires, by a word that was read before.
-    #[inline]
-    fn expiry(&self, timing: &Timing, word: u64, age: u32) -> u64 {
-        if age == 0 {
-            return timing.expiry_of(word);
-        }
-        let stamp = word.wrapping_sub(age.into()) & self.mask;
-        // It was stored before the generation of the word began. If it was replaced since, the word
-        // has changed. Acquire: pairs with the Release of `begin`. Then the sweeps before that are
-        // seen in the words that are read next.
-        // mutant-ok: no model stops a round between its word and its times for so long
-        timing.expiry[stamp as usize].load(Acquire)
+        // From the youngest on, for the same reason.
+        (0..=self.window).take_while(|&age| time < timing.expiry(word, age)).count() as u32
     }
 
     /// The oldest age that is visible for a life in nanoseconds from a start on, or zero. `None` if
     /// the life is longer than the time to live, or if there is none.
     pub(crate) fn age_for(&self, start: Start, nanos: u128) -> Option<u32> {
-        let timing = self.timing.as_ref()?;
+        let timing = self.timing()?;
         let nanos = u64::try_from(nanos).ok().filter(|&nanos| nanos <= timing.time_to_live)?;
         let end = start.time + nanos + timing.source.lag();
-        let lasts = |&age: &u32| self.expiry(timing, start.word, age) >= end;
+        let lasts = |&age: &u32| timing.expiry(start.word, age) >= end;
         Some((1..=self.window).rev().find(lasts).unwrap_or(0))
     }
 
@@ -354,8 +362,8 @@ impl Clock {
     pub(super) fn let_expire(&self, word: u64, number: u64, time: u64) -> u64 {
         // Relaxed: the lock orders this load.
         let mut oldest = self.oldest.load(Relaxed).max(number.saturating_sub(self.window.into()));
-        if let Some(timing) = &self.timing {
-            while oldest < number && time >= self.expiry(timing, word, (number - oldest) as u32) {
+        if let Some(timing) = self.timing() {
+            while oldest < number && time >= timing.expiry(word, (number - oldest) as u32) {
                 oldest += 1;
             }
         }
@@ -368,7 +376,7 @@ impl Clock {
     /// the word since.
     #[inline]
     fn first_expired(&self, word: u64) -> u32 {
-        if self.timing.is_none() {
+        if self.timing.is_empty() {
             return self.window + 1;
         }
         // Relaxed: the lock orders this load. The generation can be one later than that of the
@@ -389,9 +397,12 @@ impl Clock {
     /// word has not expired: now, and while the clock has this word.
     #[inline]
     pub(in crate::table) fn is_alive(&self, word: u64, slot: u32) -> bool {
-        let Some(timing) = &self.timing else { return true };
+        let Some(timing) = self.timing() else { return true };
         let time = timing.read();
-        time < self.expiry(timing, word, self.age(word, slot)) && self.validate(word)
+        // That of the oldest age in the window comes first, and does not wait for the slot.
+        let is_alive = time < timing.expiry(word, self.window)
+            || time < timing.expiry(word, self.age(word, slot));
+        is_alive && self.validate(word)
     }
 
     /// The age of a slot that ends with a stamp.
@@ -551,10 +562,10 @@ impl Clock {
         }
         let word = self.look();
         let number = self.number(word);
-        let time = self.timing.as_ref().map(|timing| {
+        let time = self.timing().map(|timing| {
             let mut expiry = [0; WINDOW_OF_TTL as usize];
             for (age, place) in (1..=self.window).zip(&mut expiry) {
-                *place = self.expiry(timing, word, age);
+                *place = timing.expiry(word, age);
             }
             let (source, time_to_live) = (timing.source.clone(), timing.time_to_live);
             TimeState { source, time_to_live, due: due(word), expiry, read_at: Some(now) }
@@ -595,17 +606,14 @@ impl Clock {
         self.limit.set(generation);
         self.oldest.set(oldest.min(generation));
         self.refreshed.set(refreshed);
-        self.timing = match time {
-            None => None,
-            Some(time) => Some(Timing::new(time, window, self.mask + 1)?),
-        };
-        if let (Some(timing), Some(state)) = (&mut self.timing, time) {
+        self.timing = try_boxed(time.iter().map(|time| Timing::new(time, window)))?;
+        if let (Some(timing), Some(state)) = (self.timing.first_mut(), time) {
             // Zero in a copy, whose times are those of the original.
             let shift = if state.read_at.is_some() { 0 } else { timing.read() - ZERO };
             self.word.set(word_of(state.due.saturating_add(shift), generation));
             for (age, &end) in (1..=window.into()).zip(&state.expiry) {
-                let stamp = generation.wrapping_sub(age) & self.mask;
-                timing.expiry[stamp as usize].set(end.saturating_add(shift));
+                let place = generation.wrapping_sub(age) as usize % ENTRIES;
+                timing.ends[place].set(end.saturating_add(shift));
             }
         }
         Some(())
@@ -633,8 +641,7 @@ impl Clock {
 
     /// Bytes of what the clock allocates.
     pub(crate) fn size_in_bytes(&self) -> usize {
-        self.counts.size_in_bytes()
-            + self.timing.as_ref().map_or(0, |timing| size_of_val(&*timing.expiry))
+        self.counts.size_in_bytes() + size_of_val(&*self.timing)
     }
 }
 

@@ -53,6 +53,8 @@ pub enum TimeSource {
     Precise,
     /// A function of the caller.
     User(Arc<Function>),
+    /// A function of another language, and what it gets. (It takes no memory.)
+    Foreign(fn([usize; 2]) -> u64, [usize; 2]),
 }
 
 impl TimeSource {
@@ -60,6 +62,12 @@ impl TimeSource {
     #[cfg(feature = "std")]
     pub(crate) fn system(time_to_live: u64) -> Self {
         if time_to_live < MIN_COARSE { Self::Precise } else { Self::Coarse }
+    }
+
+    /// Whether it is one of the caller.
+    #[cfg(feature = "std")]
+    pub(crate) fn is_of_caller(&self) -> bool {
+        matches!(self, Self::User(_) | Self::Foreign(..))
     }
 
     /// The largest time by which it lags behind.
@@ -73,7 +81,7 @@ impl TimeSource {
         match self {
             Self::Coarse => 1,
             Self::Precise => 2,
-            Self::User(_) => 3,
+            Self::User(_) | Self::Foreign(..) => 3,
         }
     }
 
@@ -83,7 +91,7 @@ impl TimeSource {
         match number {
             1 => Some(Self::Coarse),
             2 => Some(Self::Precise),
-            3 => Some(Self::User(Arc::new(|| 0))),
+            3 => Some(Self::Foreign(|_| 0, [0; 2])),
             _ => None,
         }
     }
@@ -98,11 +106,12 @@ impl TimeSource {
             Self::Precise => system::precise(),
             #[cfg(not(feature = "std"))]
             Self::Coarse | Self::Precise => 0,
-            Self::User(function) => function(),
+            Self::User(function) => function().min(MAX_READING),
+            Self::Foreign(function, data) => function(*data).min(MAX_READING),
         };
         // What the caller reads next comes later than this.
         acquire_fence();
-        reading.min(MAX_READING) + ZERO
+        reading + ZERO
     }
 }
 
@@ -111,14 +120,18 @@ impl fmt::Debug for TimeSource {
         f.write_str(match self {
             Self::Coarse => "Coarse",
             Self::Precise => "Precise",
-            Self::User(_) => "User",
+            Self::User(_) | Self::Foreign(..) => "User",
         })
     }
 }
 
 impl PartialEq for TimeSource {
     fn eq(&self, other: &Self) -> bool {
-        core::mem::discriminant(self) == core::mem::discriminant(other)
+        match (self, other) {
+            (Self::Coarse, Self::Coarse) | (Self::Precise, Self::Precise) => true,
+            (Self::Coarse | Self::Precise, _) | (_, Self::Coarse | Self::Precise) => false,
+            _ => true,
+        }
     }
 }
 
@@ -204,8 +217,14 @@ impl ClockState {
     /// The clock of a new table whose items have a time to live, in nanoseconds.
     #[must_use]
     pub fn timed(window: u32, generation: u64, time_to_live: u64, source: TimeSource) -> Self {
-        let due = ZERO + interval(time_to_live + source.lag(), window);
-        let expiry = [0; WINDOW_OF_TTL as usize];
+        let life = time_to_live + source.lag();
+        let due = ZERO + interval(life, window);
+        // As if there had been earlier generations, so that lookups find what they find later on.
+        let mut end = ZERO + life;
+        let expiry = [(); WINDOW_OF_TTL as usize].map(|()| {
+            end -= interval(life, window);
+            end + interval(life, window)
+        });
         let time = TimeState { source, time_to_live, due, expiry, read_at: None };
         let pass = (generation, 0, 0);
         Self { clean: generation, pass, time: Some(time), ..Self::new(window, generation) }

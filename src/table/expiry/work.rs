@@ -23,7 +23,7 @@ impl<S: Space> Table<S> {
     /// the next one. Waits for nothing.
     #[inline]
     pub fn start<L: Words<S>>(&self) -> Start {
-        let Some(timing) = &self.clock.timing else {
+        let Some(timing) = self.clock.timing() else {
             return Start { word: self.clock.look(), time: 0 };
         };
         let time = timing.read();
@@ -94,7 +94,7 @@ impl<S: Space> Table<S> {
         let passed = self.stripes.pass(sweep.passed.load(Relaxed), waits);
         sweep.passed.store(passed, Relaxed);
         if passed < self.stripes.count() as u64 {
-            if let Some(timing) = &clock.timing {
+            if let Some(timing) = clock.timing() {
                 timing.next.store(time.saturating_add(timing.interval / RETRY), Relaxed);
             }
             return None;
@@ -112,7 +112,7 @@ impl<S: Space> Table<S> {
         }
         let left = self.end_of_sweep().saturating_sub(sweep.swept.load(Relaxed));
         clock.permit_after(number);
-        if let Some(timing) = &clock.timing {
+        if let Some(timing) = clock.timing() {
             let from = if begins { time } else { timing.next.load(Relaxed) };
             // Evenly over half an interval; then when the next generation expires, whose slots
             // inserts may take from there on.
@@ -120,7 +120,8 @@ impl<S: Space> Table<S> {
             let next = if left > 0 {
                 from.saturating_add(share)
             } else {
-                clock.next_expiry(timing, word, number - oldest)
+                let age = number - oldest;
+                if age == 0 { u64::MAX } else { timing.expiry(word, age as u32) }
             };
             timing.next.store(next, Relaxed);
         }
@@ -173,7 +174,7 @@ impl<S: Space> Table<S> {
     pub fn advance<L: Words<S>>(&self) -> u64 {
         let clock = &self.clock;
         let start = clock.look_to_change();
-        if clock.timing.is_some() || start == MAX_GENERATION {
+        if clock.timing().is_some() || start == MAX_GENERATION {
             return clock.number(start);
         }
         loop {
