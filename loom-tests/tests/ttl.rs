@@ -484,6 +484,27 @@ fn insert_or_refresh_beside_itself_in_a_growing_filter() {
     insert_or_refresh_twice("ttl_growing_upsert", 1, growing_filter);
 }
 
+/// Catches a refresh that takes the slot which an `insert_or_refresh` is about to restamp, and a
+/// split that leaves one of the two behind.
+#[test]
+fn insert_or_refresh_beside_a_refresh_and_a_split() {
+    check("ttl_upsert_refresh", 1, &["done"], |seen| {
+        let time = Time::new();
+        let filter = Arc::new(growing_filter(&time));
+        let key = Hashed(1);
+        filter.insert(&key).expect("room");
+        time.set(TIME);
+        let other = spawn_deep(&filter, move |filter: &GrowingExpiringFilter| filter.refresh(&key));
+        split(filter.table());
+        assert!(!filter.insert_or_refresh(&key).expect("room").is_new(), "it was there");
+        assert!(other.join().unwrap(), "it was there");
+        seen.note("done");
+        time.set(TIME + TTL - 1);
+        assert!(filter.contains(&key), "forgotten early");
+        assert_eq!(filter.count(&key), 1);
+    });
+}
+
 /// Catches an `insert_or_refresh` that takes the last slot of an item which is removed meanwhile,
 /// or does not see that it was swept.
 #[test]
