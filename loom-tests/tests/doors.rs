@@ -233,14 +233,14 @@ fn changes_of_a_growing_map() {
 #[test]
 fn changes_of_an_expiring_filter() {
     let writers: [Call<ExpiringFilter>; 2] = [Tiny::stir, |filter, _| _ = filter.advance()];
-    beside("door_expiring_changes", 1_500, &changes_of_expiring(), &writers);
+    beside("door_expiring_changes", 940, &changes_of_expiring(), &writers);
 }
 
 /// Catches the same where the expiring filter grows.
 #[test]
 fn changes_of_a_growing_expiring_filter() {
     let writers: [Call<GrowingExpiringFilter>; 1] = [Tiny::stir];
-    beside("door_growing_expiring_changes", 11_500, &changes_of_expiring(), &writers);
+    beside("door_growing_expiring_changes", 2_500, &changes_of_expiring(), &writers);
 }
 
 /// Calls that insert an item, and return its generation.

@@ -21,7 +21,7 @@ fn filter() -> Arc<ExpiringFilter> {
 #[test]
 fn advances_that_overlap_share_a_generation() {
     static SHARED: AtomicBool = AtomicBool::new(false);
-    check("advances_overlap", 35, &["shared", "in turn"], |seen| {
+    check("advances_overlap", 14, &["shared", "in turn"], |seen| {
         let filter = filter();
         let start = filter.generation();
         let other = spawn(&filter, ExpiringFilter::advance);

@@ -357,13 +357,13 @@ fn copy_beside_an_advance(name: &str, floor: usize, copy: Copy) {
 /// expired slots look new in the clone after its next advance.
 #[test]
 fn clone_beside_an_advance() {
-    copy_beside_an_advance("expiry_clone", 50, cloned);
+    copy_beside_an_advance("expiry_clone", 20, cloned);
 }
 
 /// Catches the same for a snapshot.
 #[test]
 fn snapshot_beside_an_advance() {
-    copy_beside_an_advance("expiry_snapshot", 50, restored);
+    copy_beside_an_advance("expiry_snapshot", 20, restored);
 }
 
 /// Copies a filter beside an advance and an insert in the generation that it begins.

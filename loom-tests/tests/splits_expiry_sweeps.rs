@@ -32,7 +32,7 @@ fn sweep_beside_a_split() {
 /// Catches the same for a bucket that was split off from another one beyond the end.
 #[test]
 fn sweep_beside_splits_of_children() {
-    check("split_sweep_families", 23_000, &["done"], |seen| {
+    check("split_sweep_families", 15_900, &["done"], |seen| {
         let table = with_load(1, 4, 256);
         // To bucket 1, and then to bucket 3.
         let item = item(&table, 1, [0; 2], [3, 3], 0);
@@ -262,7 +262,7 @@ fn split_beside_an_unseen() {
 fn split_beside_a_count() {
     let why =
         "the tick and the split run in one piece while the count stands between its two loads";
-    check_shallow("split_dropped_count", 2_300, &["two", "none"], why, |seen| {
+    check_shallow("split_dropped_count", 570, &["two", "none"], why, |seen| {
         let table = aging(4);
         let old = leaving(&table, 1, 0);
         for side in old.sides {
@@ -283,7 +283,7 @@ fn split_beside_a_count() {
 /// advance, and a move of another stripe into the child, which sweeps one of its copies there.
 #[test]
 fn sweep_of_one_copy_beside_a_move_and_a_split() {
-    check("split_swept_copy", 2_500, &["moved", "stale"], |seen| {
+    check("split_swept_copy", 1_500, &["moved", "stale"], |seen| {
         let table = aging(4);
         let [item, neighbour] = [1, 0].map(|stripe| leaving(&table, stripe, 0));
         let slot = forgetful(item.sides[0], 0);

@@ -49,13 +49,13 @@ fn beside_an_advance(name: &str, floor: usize, copy: Copy) {
 /// and one that takes over the sweep of the generation before.
 #[test]
 fn clone_beside_an_advance() {
-    beside_an_advance("split_age_clone", 82, cloned);
+    beside_an_advance("split_age_clone", 23, cloned);
 }
 
 /// Catches the same for a snapshot.
 #[test]
 fn copy_beside_an_advance() {
-    beside_an_advance("split_age_copy", 82, restored);
+    beside_an_advance("split_age_copy", 23, restored);
 }
 
 /// Copies a table with a slot that is about to expire, beside an advance: the counts of the copy
@@ -79,13 +79,13 @@ fn beside_a_tick(name: &str, floor: usize, copy: Copy) {
 /// never swept.
 #[test]
 fn clone_beside_a_tick() {
-    beside_a_tick("split_age_clone_tick", 90, cloned);
+    beside_a_tick("split_age_clone_tick", 32, cloned);
 }
 
 /// Catches the same for a snapshot.
 #[test]
 fn copy_beside_a_tick() {
-    beside_a_tick("split_age_copy_tick", 90, restored);
+    beside_a_tick("split_age_copy_tick", 32, restored);
 }
 
 /// Copies a table beside an insert in the generation that an advance begins.
@@ -108,13 +108,13 @@ fn beside_an_insert(name: &str, floor: usize, copy: Copy) {
 /// begins is in it and cannot be found.
 #[test]
 fn clone_beside_an_advance_and_an_insert() {
-    beside_an_insert("split_age_clone_insert", 14_000, cloned);
+    beside_an_insert("split_age_clone_insert", 8_600, cloned);
 }
 
 /// Catches the same for a snapshot.
 #[test]
 fn copy_beside_an_advance_and_an_insert() {
-    beside_an_insert("split_age_copy_insert", 15_000, restored);
+    beside_an_insert("split_age_copy_insert", 8_600, restored);
 }
 
 /// Copies a table beside a split that makes a ghost.
@@ -137,7 +137,7 @@ fn beside_a_split(name: &str, floor: usize, copy: Copy) {
 /// Catches a clone that misses the slot which a split has copied, or does not count it.
 #[test]
 fn clone_beside_a_split() {
-    beside_a_split("split_age_clone_split", 88, cloned);
+    beside_a_split("split_age_clone_split", 55, cloned);
 }
 
 /// Catches the same for a snapshot.

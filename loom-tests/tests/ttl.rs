@@ -96,20 +96,20 @@ where
 /// Catches a write whose stamp is of a generation that ends before the write began.
 #[test]
 fn writes_beside_a_generation_that_is_due() {
-    writes_when_due("ttl_writes", 1, filter);
+    writes_when_due("ttl_writes", 29_700, filter);
 }
 
 /// Catches the same where the filter grows.
 #[test]
 fn writes_to_a_growing_filter_beside_a_generation_that_is_due() {
-    writes_when_due("ttl_growing_writes", 1, growing_filter);
+    writes_when_due("ttl_growing_writes", 38_900, growing_filter);
 }
 
 /// Catches a write that is late beside one that begins two generations: what it takes for the
 /// current one has ended.
 #[test]
 fn a_late_write_beside_two_generations() {
-    check("ttl_late", 1, &["done"], |seen| {
+    check("ttl_late", 7_300, &["done"], |seen| {
         let time = Time::new();
         let filter = Arc::new(filter(&time));
         let keys = [1, 2, 3].map(Hashed);
@@ -134,7 +134,7 @@ fn a_late_write_beside_two_generations() {
 /// Catches two writes after a silence, of which one brings back what had expired.
 #[test]
 fn writes_after_a_silence() {
-    check("ttl_silence", 1, &["done"], |seen| {
+    check("ttl_silence", 31_900, &["done"], |seen| {
         let time = Time::new();
         let filter = Arc::new(filter(&time));
         let keys = [1, 2, 3].map(Hashed);
@@ -158,7 +158,7 @@ fn writes_after_a_silence() {
 /// the lock: while it stands still, two generations begin, and it clears a slot of the last one.
 #[test]
 fn two_generations_beside_a_move() {
-    check("ttl_move", 1, &["done"], |seen| {
+    check("ttl_move", 260, &["done"], |seen| {
         let time = Time::new();
         let filter = Arc::new(filter(&time));
         let table = filter.table();
@@ -183,7 +183,7 @@ fn two_generations_beside_a_move() {
 /// Catches a sweep of the current generation, beside a late write that extends it.
 #[test]
 fn a_sweep_beside_a_late_write() {
-    check("ttl_sweep_late", 1, &["done"], |seen| {
+    check("ttl_sweep_late", 710, &["done"], |seen| {
         let time = Time::new();
         let filter = Arc::new(filter(&time));
         let keys = [1, 2].map(Hashed);
@@ -206,7 +206,7 @@ const WHY: &str = "the lookup stops once, wherever it is, while the other thread
 /// and again.
 #[test]
 fn a_lookup_of_what_is_refreshed() {
-    check_shallow("ttl_refreshed", 1, &["done"], WHY, |seen| {
+    check_shallow("ttl_refreshed", 9_700, &["done"], WHY, |seen| {
         let time = Time::ordered();
         let filter = Arc::new(filter(&time));
         let key = Hashed(1);
@@ -226,7 +226,7 @@ fn a_lookup_of_what_is_refreshed() {
 /// Catches the same in a batch.
 #[test]
 fn a_batch_of_lookups_of_what_is_refreshed() {
-    check_shallow("ttl_refreshed_batch", 1, &["done"], WHY, |seen| {
+    check_shallow("ttl_refreshed_batch", 690, &["done"], WHY, |seen| {
         let time = Time::ordered();
         let filter = Arc::new(filter(&time));
         let (hash, item) = hashed(filter.table());
@@ -248,7 +248,7 @@ fn a_batch_of_lookups_of_what_is_refreshed() {
 /// Catches a refresh at the end of a generation that keeps the stamp of the one that ends.
 #[test]
 fn a_refresh_beside_the_end_of_a_generation() {
-    check("ttl_refresh_end", 1, &["refreshed", "inserted"], |seen| {
+    check("ttl_refresh_end", 3_700, &["refreshed", "inserted"], |seen| {
         let time = Time::new();
         let filter = Arc::new(filter(&time));
         let keys = [1, 2].map(Hashed);
@@ -280,7 +280,7 @@ fn a_refresh_beside_the_end_of_a_generation() {
 /// Catches a lookup that looks at the end of a generation which becomes final meanwhile.
 #[test]
 fn a_lookup_beside_the_end_of_a_generation() {
-    check("ttl_lookup_end", 1, &["done"], |seen| {
+    check("ttl_lookup_end", 7_200, &["done"], |seen| {
         let time = Time::new();
         let filter = Arc::new(filter(&time));
         let keys = [1, 2].map(Hashed);
@@ -298,7 +298,7 @@ fn a_lookup_beside_the_end_of_a_generation() {
 /// Catches a lookup that does not see that a generation was extended.
 #[test]
 fn a_lookup_after_an_extension() {
-    check("ttl_extended", 1, &["found", "not yet"], |seen| {
+    check("ttl_extended", 2_300, &["found", "not yet"], |seen| {
         let time = Time::new();
         let filter = Arc::new(filter(&time));
         let keys = [1, 2].map(Hashed);
@@ -329,7 +329,7 @@ fn a_lookup_after_an_extension() {
 /// the one before for the current one.
 #[test]
 fn a_new_slot_beside_a_late_sweep() {
-    check("ttl_spared", 1, &["done"], |seen| {
+    check("ttl_spared", 200, &["done"], |seen| {
         let time = Time::new();
         let filter = Arc::new(filter(&time));
         let table = filter.table();
@@ -390,19 +390,19 @@ where
 /// Catches a generation that begins although slots with its stamp are still there.
 #[test]
 fn stamps_come_again_when_they_are_swept() {
-    stamps_come_again("ttl_sweep", 1, filter);
+    stamps_come_again("ttl_sweep", 910, filter);
 }
 
 /// Catches the same where the filter grows.
 #[test]
 fn stamps_come_again_in_a_growing_filter() {
-    stamps_come_again("ttl_growing_sweep", 1, growing_filter);
+    stamps_come_again("ttl_growing_sweep", 780, growing_filter);
 }
 
 /// Catches the same beside a move, which carries an expired slot past the sweep.
 #[test]
 fn stamps_come_again_beside_a_move() {
-    check("ttl_sweep_move", 1, &["moved", "stale"], |seen| {
+    check("ttl_sweep_move", 380, &["moved", "stale"], |seen| {
         let time = Time::new();
         let filter = Arc::new(filter(&time));
         let table = filter.table();
@@ -448,7 +448,7 @@ fn a_copy(name: &str, floor: usize, copy: fn(&ExpiringFilter) -> ExpiringFilter)
 
 #[test]
 fn a_clone_beside_a_generation_that_is_due() {
-    a_copy("ttl_clone", 1, |filter| filter.try_clone().expect("memory"));
+    a_copy("ttl_clone", 160, |filter| filter.try_clone().expect("memory"));
 }
 
 /// Catches a second slot of an item, or none, when it is inserted or refreshed twice at once.
@@ -476,12 +476,12 @@ fn insert_or_refresh_twice<G: Growth>(
 
 #[test]
 fn insert_or_refresh_beside_itself() {
-    insert_or_refresh_twice("ttl_upsert", 1, filter);
+    insert_or_refresh_twice("ttl_upsert", 2_900, filter);
 }
 
 #[test]
 fn insert_or_refresh_beside_itself_in_a_growing_filter() {
-    insert_or_refresh_twice("ttl_growing_upsert", 1, growing_filter);
+    insert_or_refresh_twice("ttl_growing_upsert", 2_900, growing_filter);
 }
 
 /// Catches a refresh that takes the slot which an `insert_or_refresh` is about to restamp, and a
@@ -509,7 +509,7 @@ fn insert_or_refresh_beside_a_refresh_and_a_split() {
 /// or does not see that it was swept.
 #[test]
 fn insert_or_refresh_beside_a_sweep_and_a_removal() {
-    check("ttl_upsert_sweep", 1, &["inserted", "refreshed"], |seen| {
+    check("ttl_upsert_sweep", 28_800, &["inserted", "refreshed"], |seen| {
         let time = Time::new();
         let filter = Arc::new(filter(&time));
         let (key, pair) = keyed(&filter);
@@ -534,28 +534,6 @@ fn insert_or_refresh_beside_a_sweep_and_a_removal() {
         assert!(filter.contains(&key), "forgotten early");
         assert_eq!(filter.count(&key), 1);
         seen.note_if(is_new, "inserted", "refreshed");
-    });
-}
-
-/// Catches a hit by an end that is of a later generation with the same stamp: an item that has
-/// expired before the lookup began is found.
-#[test]
-fn a_lookup_beside_as_many_generations_as_stamps() {
-    check_shallow("ttl_stale_hit", 1, &["done"], WHY, |seen| {
-        let time = Time::new();
-        let filter = Arc::new(filter(&time));
-        let key = Hashed(1);
-        filter.insert(&key).expect("room");
-        time.set(3 * INTERVAL);
-        let reader = spawn_deep(&filter, move |filter: &ExpiringFilter| {
-            assert!(!filter.contains(&key), "an item comes again");
-        });
-        for generations in 2..7 {
-            time.set(2 * generations * INTERVAL);
-            assert!(!filter.refresh(&Hashed(9)));
-        }
-        reader.join().unwrap();
-        seen.note("done");
     });
 }
 

@@ -127,7 +127,8 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// If calls with the same item overlap, at most one of them inserts it, until that insert
     /// expires, or is cleared. The item is found for the time to live or the whole window from now
     /// on. What [`refresh`](Self::refresh) says holds here, too: **nobody may
-    /// [`remove`](Self::remove) the item.**
+    /// [`remove`](Self::remove) the item.** `Found` can be due to an alias, with the probability of
+    /// a false positive: then this item is found only as long as the alias's copy stays.
     ///
     /// Acquires the lock of the item's stripe. Reads two cache lines. Writes the stripe, and one of
     /// the lines unless the copy is of this generation.

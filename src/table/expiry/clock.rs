@@ -251,6 +251,11 @@ impl Clock {
         self.timing().map_or(0, Timing::read)
     }
 
+    /// The time of a copy, or zero without a time to live: without a lag.
+    pub(in crate::table) fn time_of_copy(&self) -> u64 {
+        self.timing().map_or(0, |timing| timing.source.read_precisely())
+    }
+
     /// A time that has passed, which is not read: no code of the caller's runs.
     pub(in crate::table) fn time_passed(&self) -> u64 {
         self.timing().map_or(0, |timing| due(self.look()).saturating_sub(timing.interval))
@@ -585,7 +590,7 @@ impl Clock {
 
     /// As [`state`](Self::state), for a caller who knows that nobody changes the table.
     pub(crate) fn state_now(&self) -> Option<ClockState> {
-        self.state(self.time())
+        self.state(self.time_of_copy())
     }
 
     /// Holds up the sweep until the result is dropped. At most one generation begins meanwhile.
@@ -609,7 +614,8 @@ impl Clock {
         self.timing = try_boxed(time.iter().map(|time| Timing::new(time, window)))?;
         if let (Some(timing), Some(state)) = (self.timing.first_mut(), time) {
             // Zero in a copy, whose times are those of the original.
-            let shift = if state.read_at.is_some() { 0 } else { timing.read() - ZERO };
+            let shift =
+                if state.read_at.is_some() { 0 } else { timing.source.read_precisely() - ZERO };
             self.word.set(word_of(state.due.saturating_add(shift), generation));
             for (age, &end) in (1..=window.into()).zip(&state.expiry) {
                 let place = generation.wrapping_sub(age) as usize % ENTRIES;

@@ -26,7 +26,8 @@
 //! of the clock. Ends are at least an interval I apart, and `w I` is at least L. So in the
 //! generation n all generations up to n - 1 - w have expired: whatever is past has expired, and of
 //! what is in the window, the younger part is visible. A *reading* of the clock is an earlier time,
-//! by at most the lag. All readings should be of one clock that never goes back.
+//! by at most the lag, and comes before what its thread loads next: an Acquire fence follows it.
+//! All readings should be of one clock that never goes back.
 //!
 //! # State
 //!
@@ -49,14 +50,15 @@
 //! # Steps
 //!
 //! 1. **Start** of a write that adds or refreshes, before it acquires a stripe; in a batch, for
-//!    each block of items. (a) Read the time t. (b) Read the word (n, due). If t is before due, n is the
-//!    generation of the write. (c) Otherwise, if the limit is n + 1, *begin* it: raise `expiry` of
-//!    n to due + L, then replace the word by (n + 1, t + I, rounded up); then go to (b). (d)
-//!    Otherwise do a part of the work, if no other thread does; go to (b) if n + 1 may begin now,
-//!    or if all stripes are passed and the pass over the buckets is incomplete. (If n has expired,
-//!    try this several times, since most locks are held for a moment.) (e) Otherwise *extend* n:
-//!    replace the word by (n, t + I / 8), and go to (b). A write that has begun a generation, or
-//!    finds `next` in the past, does a part. Without a time to live, the start only reads the word.
+//!    each block of items. (a) Read the time t. (b) Read the word (n, due). If t is before due, n
+//!    is the generation of the write. (c) Otherwise, if the limit is n + 1, *begin* it: raise
+//!    `expiry` of n to due + L, then replace the word by (n + 1, t + I, rounded up); then go to
+//!    (b). (d) Otherwise do a part of the work, if no other thread does; go to (b) if n + 1 may
+//!    begin now, or if all stripes are passed and the pass over the buckets is incomplete. (If n
+//!    has expired, try this several times, since most locks are held for a moment.) (e) Otherwise
+//!    *extend* n: replace the word by (n, t + I / 8), and go to (b). A write that has begun a
+//!    generation, or finds `next` in the past, does a part. Without a time to live, the start only
+//!    reads the word.
 //! 2. **Part of the work**, with the lock of the sweep: read the word, n. Let `oldest` be n - w at
 //!    least, and let it advance, up to n, over what has expired by t. Pass the stripes, which means
 //!    to acquire and release each of them, from where this generation's passing stopped; stop at
@@ -74,8 +76,8 @@
 //!    unchanged, it is a hit. Otherwise look up once more in *rounds by a time*: read the time
 //!    first, then in each round the word, which ages are visible at this time, the version, and
 //!    both words. A visible match is a hit. Without one, the item is absent if neither the version
-//!    nor the word has changed. (A batch looks up a block of items in a round by one time, and each that is
-//!    left open in rounds of its own.)
+//!    nor the word has changed. (A batch looks up a block of items in a round by one time, and each
+//!    that is left open in rounds of its own.)
 //! 5. **Add**, by `insert`: start, find the whole number of the generation, and add to an empty
 //!    slot, without a lock.
 //! 6. **Sweep, move, split**: under a lock (of any stripe, or that of the sweep), read the word and
@@ -126,8 +128,8 @@
 //! stopped before it adds, and its item is visible until t + L at least. The reading may be one lag
 //! early; L includes that lag, so a full time to live remains. A refresh reads the word anew under
 //! its stripe; that is a later word, whose due time is no earlier. A batch has its time anew for
-//! each block. A write for a shorter life takes the stamp of the oldest generation in the window
-//! that expires late enough, if one does.
+//! each block. A write for a shorter life d takes the stamp of the oldest generation in the window
+//! that expires at t + d plus the lag or later, if there is one.
 //!
 //! *What a lookup hides has expired.* It compares with the time at which an ended generation
 //! expires, which is final: one life after the last due time, stored before the word was replaced,
@@ -248,10 +250,10 @@
 //!
 //! A plain insert may be suspended between its start and adding, and a write for a shorter life
 //! takes the stamp of an earlier generation, which may have expired meanwhile. Then it adds a slot
-//! with an old stamp. If the stamp has expired, the slot is swept in due course, unless its bucket has had the
-//! last pass in which the stamp is past. If its residue is visible once more, the item is found for
-//! one more window, as a false positive. The slot is one more than the argument counts, and no item
-//! is lost by it.
+//! with an old stamp. If the stamp has expired, the slot is swept in due course, unless its bucket
+//! has had the last pass in which the stamp is past. If its residue is visible once more, the item
+//! is found for one more window, as a false positive. The slot is one more than the argument
+//! counts, and no item is lost by it.
 //!
 //! # Nobody waits
 //!
@@ -276,11 +278,13 @@
 //! # Copies
 //!
 //! A copy holds the lock of the sweep and all stripes while it copies the words, and then reads the
-//! clock: so what is in the words was stamped in that generation or before, and extensions that a
-//! late write made before it added are seen. At most one generation begins meanwhile. The copy goes
-//! on with the times, `clean`, and the pass as they are; no stripe of its own has been passed. In a
-//! snapshot, the times are those that are left when it is taken. Nobody holds a stripe while
-//! waiting for the lock of the sweep. So no cycle of waiting threads forms.
+//! clock, first its word and then the ends: so what is in the words was stamped in that generation
+//! or before, and extensions that a late write made before it added are seen. At most one
+//! generation begins meanwhile. The copy goes on with the times, `clean`, the last generation of a
+//! refresh, and the pass as they are; no stripe of its own has been passed. In a snapshot, the
+//! times are those that are left when it is taken. For that, and for the load, the time is read
+//! without a lag. Nobody holds a stripe while waiting for the lock of the sweep. So no cycle of
+//! waiting threads forms.
 //!
 //! # Counting
 //!

@@ -113,6 +113,12 @@ impl TimeSource {
         acquire_fence();
         reading + ZERO
     }
+
+    /// Reads the time without a lag, for the times of a snapshot: a lag at its save, and another one
+    /// at its load, would add to those of writes and lookups.
+    pub(super) fn read_precisely(&self) -> u64 {
+        if matches!(self, Self::Coarse) { Self::Precise.read() } else { self.read() }
+    }
 }
 
 impl fmt::Debug for TimeSource {

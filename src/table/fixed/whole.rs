@@ -35,7 +35,7 @@ impl FixedTable {
     /// # Panics
     /// If the copy does not have as many words as the table.
     fn copy_into(&self, copy: &mut [u64]) -> Option<ClockState> {
-        let time = self.clock.time();
+        let time = self.clock.time_of_copy();
         let paused = self.clock.pause();
         let stripes = self.stripes.lock_all();
         // Relaxed: what must be in the copy happened before the locks were acquired. The fence

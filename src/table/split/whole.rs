@@ -48,7 +48,7 @@ impl GrowingTable {
         let (size, splits, ghosts, clock) = loop {
             // Others wait for the locks, so the system provides the memory before.
             touched = self.prepare_copy(&mut copy.buckets, touched, slack)?;
-            let time = self.clock.time();
+            let time = self.clock.time_of_copy();
             let paused = self.clock.pause();
             let stripes = self.stripes.lock_all();
             if let Some(size) = self.copy_into(&stripes, &mut copy.buckets) {

@@ -152,7 +152,7 @@ impl GrowingTable {
         loop {
             let prepared = self.words() + slack;
             let mut copy = touched_words(usize::try_from(prepared).ok()?)?;
-            let time = self.clock.time();
+            let time = self.clock.time_of_copy();
             let paused = self.clock.pause();
             let stripes = self.stripes.lock_all();
             self.settle(&stripes);
