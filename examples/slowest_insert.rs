@@ -70,7 +70,7 @@ fn report(what: &str, filter: &ExpiringFilter) {
 }
 
 fn main() {
-    let builder = ExpiringFilter::builder().capacity(ITEMS).window(6).seed(1);
-    report("without a ttl", &builder.clone().build().expect("memory"));
+    let builder = ExpiringFilter::builder().capacity(ITEMS).seed(1);
+    report("without a ttl", &builder.clone().window(6).build().expect("memory"));
     report("with a ttl of 15 s", &builder.ttl(TTL).build().expect("memory"));
 }

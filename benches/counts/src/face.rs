@@ -151,7 +151,7 @@ fn expiring() -> Kind<ExpiringFilter, Hashed> {
         name: "expiring set",
         capacity: LARGE,
         build: Box::new(|_, seed| {
-            ExpiringFilter::builder().capacity(LARGE).seed(seed).build().unwrap()
+            ExpiringFilter::builder().capacity(LARGE).window(13).seed(seed).build().unwrap()
         }),
         clone: ExpiringFilter::clone,
         key: Hashed,

@@ -160,7 +160,7 @@ impl OneThread {
     fn expiring(&mut self, bench: &Bench, floors: &Floors, bytes: usize) {
         bench.say("one thread, items that expire");
         let filter = ExpiringFilter::builder().capacity(capacity_for(bytes, Layout::Plain4x16));
-        let filter = filter.seed(1).build().expect("memory");
+        let filter = filter.window(13).seed(1).build().expect("memory");
         let items = filter.capacity() as u64 * 9 / 10;
         Keys::new(0).blocks(0..items, |block| {
             filter.insert_batch(Hashed::slice(block)).expect("room");

@@ -234,6 +234,12 @@ impl Clock {
         self.window
     }
 
+    /// Whether items have a time to live.
+    #[inline]
+    pub(in crate::table) fn has_times(&self) -> bool {
+        !self.timing.is_empty()
+    }
+
     /// The times of generations, if items have a time to live.
     #[inline]
     pub(super) fn timing(&self) -> Option<&Timing> {
@@ -494,12 +500,18 @@ impl Clock {
     /// Marks the slots of a word that have expired.
     #[inline]
     pub(in crate::table) fn expired(&self, lanes: &Lanes, now: u64, word: u64) -> u64 {
-        if self.sweeps { self.past(*lanes, now, word) } else { 0 }
+        if self.sweeps { self.past_of(*lanes, now, word) } else { 0 }
+    }
+
+    /// As [`past`](Self::past), out of line, so that searches of sets have few instructions.
+    #[inline(never)]
+    fn past_of(&self, lanes: Lanes, now: u64, word: u64) -> u64 {
+        self.past(lanes, now, word)
     }
 
     /// As [`expired`](Self::expired), where slots expire.
     #[inline]
-    fn past(&self, lanes: Lanes, now: u64, word: u64) -> u64 {
+    pub(in crate::table) fn past(&self, lanes: Lanes, now: u64, word: u64) -> u64 {
         let ages = self.ages(lanes, now, word);
         let past = self.at_least(lanes, ages, self.first_expired(now));
         // The last age is spared: see `mod.rs`.

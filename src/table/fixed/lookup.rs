@@ -252,14 +252,21 @@ impl FixedTable {
         let (found, slot) = words.first_match(&self.slots, key);
         let is_visible = self.clock.shows(now, slot);
         let is_miss = unchanged & self.clock.validate(now);
-        // One branch, which is almost always taken, for hits and misses alike. With a time to live,
-        // a hit also depends on the time.
-        if select_unpredictable(found, is_visible, is_miss)
-            && (!found || self.clock.is_alive(now, slot))
-        {
+        // One branch, which is almost always taken, for hits and misses alike.
+        if select_unpredictable(found, is_visible, is_miss) {
+            if found & self.clock.has_times() {
+                return self.is_visible_in_time(key, buckets[0], buckets[1], now, slot);
+            }
             return found;
         }
         self.is_visible_again(key, buckets[0], buckets[1], found)
+    }
+
+    /// The rest of `is_visible`, if its first round has found a slot in the window of the clock's
+    /// word `now`, and items have a time to live.
+    #[inline(never)]
+    fn is_visible_in_time(&self, key: u32, first: u32, second: u32, now: u64, slot: u32) -> bool {
+        self.clock.is_alive(now, slot) || self.is_visible_again(key, first, second, true)
     }
 
     /// The rest of `is_visible`, if its first round is open. The arguments are passed as in

@@ -173,10 +173,20 @@ impl GrowingTable {
         let shows = self.clock.shows(now, value.into());
         let is_miss = unchanged & self.clock.validate(now);
         let is_right = select_unpredictable(found, shows, is_miss);
-        if settled & is_right && (!found || self.clock.is_alive(now, value.into())) {
+        if settled & is_right {
+            if found & self.clock.has_times() {
+                return self.is_visible_in_time(target, now, value.into());
+            }
             return found;
         }
         self.is_visible_again(target, found | is_miss)
+    }
+
+    /// The rest of [`is_visible`](Self::is_visible), if its first round has found a slot in the
+    /// window of the clock's word `now`, and items have a time to live.
+    #[inline(never)]
+    fn is_visible_in_time(&self, target: impl Target, now: u64, slot: u32) -> bool {
+        self.clock.is_alive(now, slot) || self.is_visible_again(target, true)
     }
 
     /// The rest of [`is_visible`](Self::is_visible), as `contains_again`.

@@ -211,7 +211,8 @@ impl<S: Space> Table<S> {
         let [first, second] = [words[0].word, words[1].word];
         let expired = match now {
             None => [0; 2],
-            Some(now) => [self.expired::<L>(now, first), self.expired::<L>(now, second)],
+            Some(now) => [first, second]
+                .map(|word| self.clock.past(*L::lanes(&self.space), now, S::slots(word))),
         };
         let [first, second] = match now {
             None => [first, second],
