@@ -69,7 +69,7 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// If the slices differ in length.
     ///
     /// ```
-    /// let seen = guira::ExpiringFilter::builder().capacity(1_000).seed(1).build().unwrap();
+    /// let seen = guira::ExpiringFilter::builder().capacity(1_000).window(1).seed(1).build().unwrap();
     /// let mut added = [false; 3];
     /// assert_eq!(seen.insert_unique_batch(&[5, 6, 5], &mut added), Ok(2));
     /// assert_eq!(added, [true, true, false]);
@@ -94,7 +94,7 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// If there are more than 64 keys.
     ///
     /// ```
-    /// let seen = guira::ExpiringFilter::builder().capacity(1_000).seed(1).build().unwrap();
+    /// let seen = guira::ExpiringFilter::builder().capacity(1_000).window(1).seed(1).build().unwrap();
     /// let outcome = seen.insert_unique_mask(&["udp", "tcp", "udp"]);
     /// assert_eq!((outcome.added, outcome.refused), (0b011, 0));
     /// ```
