@@ -22,7 +22,7 @@ pub(crate) const MAX_GENERATION: u64 = u64::MAX >> 1;
 /// apart, at least as many as there are stamps.
 pub(super) const UNIT: u64 = 1 << MAX_STAMP_BITS;
 /// The number of generations whose ends are known, at least as many as there are stamps.
-const ENTRIES: usize = if cfg!(any(loom, shuttle)) { 4 } else { 16 };
+const ENTRIES: usize = if cfg!(loom) { 4 } else { 16 };
 /// A late write extends a generation by this part of an interval, so that the next ones need not
 /// extend it again.
 const EXTENSION: u64 = 8;
@@ -131,6 +131,7 @@ fn word_of(due: u64, generation: u64) -> u64 {
 
 impl Timing {
     fn new(state: &TimeState, window: u32) -> Self {
+        debug_assert!(window as usize + 2 <= ENTRIES, "each stamp has its end");
         let life = state.time_to_live + state.source.lag();
         Self {
             source: state.source.clone(),
