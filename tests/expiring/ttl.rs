@@ -84,7 +84,7 @@ fn loaded<G: Subject>(filter: &Filter<Expiring, G>) -> Filter<Expiring, G> {
 /// it is certain to be found: an alias may be there in its place.
 fn write<G: Subject>(filter: &Filter<Expiring, G>, key: u64, call: u32) -> bool {
     let batch: [u64; 9] = std::array::from_fn(|nth| key + ((nth as u64) << 40));
-    let short = Duration::from_nanos(10_000);
+    let short = Duration::from_micros(10);
     match call {
         0 => filter.insert(&key).is_ok(),
         1 => filter.insert_unique(&key).expect("room").is_new(),
@@ -564,7 +564,7 @@ fn settings_that_contradict_one_another_are_refused<G: Subject>() {
     for time in [Duration::ZERO, Duration::from_nanos(19_999), huge, Duration::MAX] {
         assert_eq!(error(new().ttl(time).clock(now)), BuildError::InvalidTtl(time));
     }
-    for time in [Duration::from_nanos(20_000), huge / 2] {
+    for time in [Duration::from_micros(20), huge / 2] {
         assert_eq!(new().ttl(time).clock(now).build().expect("memory").ttl(), Some(time));
     }
     // Generations are begun by writes alone.
