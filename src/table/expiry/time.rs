@@ -177,7 +177,7 @@ pub struct TimeState {
     /// most six. The rest is zero.
     pub expiry: [u64; WINDOW_OF_TTL as usize],
     /// When this state was read, or `None` if the time that has passed since does not count: then
-    /// it was read at [`ZERO`].
+    /// it was read at `ZERO`.
     pub read_at: Option<u64>,
 }
 
