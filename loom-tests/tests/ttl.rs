@@ -138,8 +138,13 @@ fn writes_after_a_silence() {
         let time = Time::new();
         let filter = Arc::new(filter(&time));
         let keys = [1, 2, 3].map(Hashed);
+        // All slots of earlier generations are swept, so that two can begin before a sweep.
+        time.set(8 * INTERVAL);
+        for _ in 0..4 {
+            filter.sweep(2);
+        }
         filter.insert(&keys[2]).expect("room");
-        time.set(40 * INTERVAL);
+        time.set(48 * INTERVAL);
         assert!(!filter.contains(&keys[2]));
         let writer = spawn_deep(&filter, move |filter: &ExpiringFilter| {
             filter.insert(&keys[0]).expect("room");
@@ -206,7 +211,7 @@ const WHY: &str = "the lookup stops once, wherever it is, while the other thread
 /// and again.
 #[test]
 fn a_lookup_of_what_is_refreshed() {
-    check_shallow("ttl_refreshed", 9_700, &["done"], WHY, |seen| {
+    check_shallow("ttl_refreshed", 41_800, &["done"], WHY, |seen| {
         let time = Time::ordered();
         let filter = Arc::new(filter(&time));
         let key = Hashed(1);
@@ -248,7 +253,7 @@ fn a_batch_of_lookups_of_what_is_refreshed() {
 /// Catches a refresh at the end of a generation that keeps the stamp of the one that ends.
 #[test]
 fn a_refresh_beside_the_end_of_a_generation() {
-    check("ttl_refresh_end", 3_360, &["refreshed", "inserted"], |seen| {
+    check("ttl_refresh_end", 14_600, &["refreshed", "inserted"], |seen| {
         let time = Time::new();
         let filter = Arc::new(filter(&time));
         let keys = [1, 2].map(Hashed);
@@ -280,7 +285,7 @@ fn a_refresh_beside_the_end_of_a_generation() {
 /// Catches a lookup that looks at the end of a generation which becomes final meanwhile.
 #[test]
 fn a_lookup_beside_the_end_of_a_generation() {
-    check("ttl_lookup_end", 7_200, &["done"], |seen| {
+    check("ttl_lookup_end", 21_100, &["done"], |seen| {
         let time = Time::new();
         let filter = Arc::new(filter(&time));
         let keys = [1, 2].map(Hashed);
@@ -488,7 +493,7 @@ fn insert_or_refresh_beside_itself_in_a_growing_filter() {
 /// split that leaves one of the two behind.
 #[test]
 fn insert_or_refresh_beside_a_refresh_and_a_split() {
-    check("ttl_upsert_refresh", 4_500, &["done"], |seen| {
+    check("ttl_upsert_refresh", 22_000, &["done"], |seen| {
         let time = Time::new();
         let filter = Arc::new(growing_filter(&time));
         let key = Hashed(1);

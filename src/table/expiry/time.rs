@@ -225,15 +225,14 @@ impl ClockState {
     pub fn timed(window: u32, generation: u64, time_to_live: u64, source: TimeSource) -> Self {
         let life = time_to_live + source.lag();
         let due = ZERO + interval(life, window);
-        // As if there had been earlier generations, so that lookups find what they find later on.
+        // As if there had been earlier generations: shorter lives take them.
         let mut end = ZERO + life;
         let expiry = [(); WINDOW_OF_TTL as usize].map(|()| {
             end -= interval(life, window);
             end + interval(life, window)
         });
         let time = TimeState { source, time_to_live, due, expiry, read_at: None };
-        let pass = (generation, 0, 0);
-        Self { clean: generation, pass, time: Some(time), ..Self::new(window, generation) }
+        Self { time: Some(time), ..Self::new(window, generation) }
     }
 
     /// A clock of this generation by which those slots are visible that this clock shows, and that
