@@ -1,6 +1,6 @@
-//! Follows the clocks of the system: how long items are found in filters with a `ttl`, with no other
-//! write, with few and with many. Prints when an item was last found and first missed, in time to
-//! live; fails if one was forgotten early, or found beyond the bound that `ttl` promises.
+//! Follows the clocks of the system: how long items are found in filters with a `ttl`, with no
+//! other write, with few and with many. Prints when an item was last found and first missed, in
+//! time to live; fails if one was forgotten early, or found beyond the bound that `ttl` promises.
 //!
 //! `cargo run --release --example lifetimes`
 

@@ -182,10 +182,10 @@ impl Stripes {
         all
     }
 
-    /// Acquires and releases the locks from the `first` on, one at a time. Stops at one that another
-    /// thread holds, unless the call `waits`. Returns the number of locks that were passed, the
-    /// first ones included. What a holder did before this thread passed its lock happened before
-    /// the return.
+    /// Acquires and releases the locks from the `first` on, one at a time. Stops at one that
+    /// another thread holds, unless the call `waits`. Returns the number of locks that were passed,
+    /// the first ones included. What a holder did before this thread passed its lock happened
+    /// before the return.
     pub(crate) fn pass(&self, first: u64, waits: bool) -> u64 {
         let rest = &self.all[first as usize..];
         let is_held = |stripe: &Stripe| {

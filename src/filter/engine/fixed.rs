@@ -138,7 +138,7 @@ impl Engine for FixedEngine {
     }
 
     fn insert_unique_each(&self, hashes: &mut Hashes<'_>, outcomes: &mut Outcomes<'_>) {
-        let insert = |pair| Ok(self.table.get_or_insert_pair(pair)?.is_none());
+        let insert = |_, pair| Ok(self.table.get_or_insert_pair(pair)?.is_none());
         insert_absent_items(&self.table, hashes, outcomes, insert);
     }
 
@@ -201,8 +201,7 @@ impl Engine for FixedEngine {
     }
 
     fn insert_or_refresh(&self, mixed: u64) -> Result<Option<u64>, InsertError> {
-        let item = self.fetched(mixed);
-        self.table.insert_or_refresh::<FixedWords>(item)
+        self.table.insert_or_refresh::<FixedWords>(self.fetched(mixed))
     }
 
     fn insert_unseen_each(
@@ -215,8 +214,7 @@ impl Engine for FixedEngine {
     }
 
     fn refresh(&self, mixed: u64) -> bool {
-        let item = self.fetched(mixed);
-        self.table.refresh::<FixedWords>(item)
+        self.table.refresh::<FixedWords>(self.fetched(mixed))
     }
 
     fn refresh_each(&self, hashes: &mut Hashes<'_>, answers: Answers<'_>) {

@@ -253,38 +253,29 @@ pub(crate) trait Engine: Saved + Sized + Send + Sync + 'static {
     }
 }
 
-/// Calls `operation` for each of many items, with its position and the start of a write: one for
-/// every block, so that the last items of a long batch live as long as the first ones.
+/// Returns the starts of writes for items in the order of their positions: one for every block, so
+/// that the last items of a long batch live as long as the first ones.
 #[inline]
-fn for_each_started<S: Blocks, L: Words<S>>(
-    table: &Table<S>,
-    hashes: &mut Hashes<'_>,
-    mut operation: impl FnMut(usize, S::Item, Start),
-) {
+fn starts<S: Blocks, L: Words<S>>(table: &Table<S>) -> impl FnMut(usize) -> Start {
     let mut start = None;
-    table.for_each_item(hashes, |position, item| {
-        if position % BLOCK == 0 {
+    move |position| {
+        if position.is_multiple_of(BLOCK) {
             start = None;
         }
-        operation(position, item, *start.get_or_insert_with(|| table.start::<L>()));
-    });
+        *start.get_or_insert_with(|| table.start::<L>())
+    }
 }
 
 /// Returns the values of items, which are asked for in the order of their positions.
 #[inline]
-fn values_of<'t, S: Blocks, L: Words<S>>(
-    table: &'t Table<S>,
-    values: BatchValues<'t>,
-) -> impl FnMut(usize) -> u16 + 't {
-    let mut stamp = 0;
-    move |position| {
-        if matches!(values, BatchValues::Stamps) {
-            if position % BLOCK == 0 {
-                stamp = table.clock().stamp(table.start::<L>().word());
-            }
-            return stamp;
-        }
-        values.of(position)
+fn values_of<S: Blocks, L: Words<S>>(
+    table: &Table<S>,
+    values: BatchValues<'_>,
+) -> impl FnMut(usize) -> u16 {
+    let mut start = starts::<S, L>(table);
+    move |position| match values {
+        BatchValues::Stamps => table.clock().stamp(start(position).word()),
+        _ => values.of(position),
     }
 }
 
@@ -296,15 +287,15 @@ fn insert_unseen_items<S: Blocks, L: Words<S>>(
     outcomes: &mut Outcomes<'_>,
     refreshes: bool,
 ) {
-    for_each_started::<S, L>(table, hashes, |position, item, start| {
-        if !outcomes.ended() {
-            let outcome = if refreshes {
-                table.insert_or_refresh_from::<L>(start, item)
-            } else {
-                table.insert_unseen_from::<L>(start, item, 0)
-            };
-            outcomes.take(position, outcome.map(|generation| generation.is_some()));
-        }
+    let mut start = starts::<S, L>(table);
+    insert_absent_items(table, hashes, outcomes, |position, item| {
+        let start = start(position);
+        let inserted = if refreshes {
+            table.insert_or_refresh_from::<L>(start, item)
+        } else {
+            table.insert_unseen_from::<L>(start, item, 0)
+        };
+        inserted.map(|generation| generation.is_some())
     });
 }
 
@@ -314,8 +305,10 @@ fn refresh_items<S: Blocks, L: Words<S>>(
     hashes: &mut Hashes<'_>,
     mut answers: Answers<'_>,
 ) {
-    for_each_started::<S, L>(table, hashes, |position, item, start| {
-        answers.set(position, table.refresh_from::<L>(start, item).then_some(0));
+    let mut start = starts::<S, L>(table);
+    table.for_each_item(hashes, |position, item| {
+        let found = table.refresh_from::<L>(start(position), item);
+        answers.set(position, found.then_some(0));
     });
 }
 
@@ -324,17 +317,18 @@ fn age<S: Space>(table: &Table<S>, start: Start, life: Option<Life>) -> Result<u
     life.map_or(Ok(0), |life| life.age(table.clock(), start))
 }
 
-/// Inserts each of many items that is absent, by `insert`, which returns whether it was inserted.
+/// Inserts each of many items that is absent, by `insert`, which takes the position of an item, too,
+/// and returns whether it was inserted.
 #[inline]
 fn insert_absent_items<S: Blocks>(
     table: &Table<S>,
     hashes: &mut Hashes<'_>,
     outcomes: &mut Outcomes<'_>,
-    insert: impl Fn(S::Item) -> Result<bool, InsertError>,
+    mut insert: impl FnMut(usize, S::Item) -> Result<bool, InsertError>,
 ) {
     table.for_each_item(hashes, |position, item| {
         if !outcomes.ended() {
-            outcomes.take(position, insert(item));
+            outcomes.take(position, insert(position, item));
         }
     });
 }

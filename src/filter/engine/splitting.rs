@@ -149,7 +149,7 @@ impl Engine for SplittingEngine {
     }
 
     fn insert_unique_each(&self, hashes: &mut Hashes<'_>, outcomes: &mut Outcomes<'_>) {
-        let insert = |item| self.table.insert_unique::<GrowingWords>(item);
+        let insert = |_, item| self.table.insert_unique::<GrowingWords>(item);
         insert_absent_items(&self.table, hashes, outcomes, insert);
     }
 
@@ -233,8 +233,7 @@ impl Engine for SplittingEngine {
     }
 
     fn refresh(&self, mixed: u64) -> bool {
-        let item = self.table.fetched_with_stripe::<GrowingWords>(mixed);
-        self.table.refresh::<GrowingWords>(item)
+        self.table.refresh::<GrowingWords>(self.table.fetched_with_stripe::<GrowingWords>(mixed))
     }
 
     fn refresh_each(&self, hashes: &mut Hashes<'_>, answers: Answers<'_>) {
@@ -367,7 +366,7 @@ impl Saved for SplittingEngine {
     fn form(&self) -> Form {
         // Each of several threads may have seen its own splits alone, and left the size behind.
         self.table.advance_size();
-        self.form_of(self.table.grown(), self.table.words(), self.table.clock_state())
+        self.form_of(self.table.grown(), self.table.words(), self.table.clock().state_now())
     }
 
     fn copy_words(&self) -> Option<(Form, Vec<u64>)> {

@@ -69,7 +69,8 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// If the slices differ in length.
     ///
     /// ```
-    /// let seen = guira::ExpiringFilter::builder().capacity(1_000).window(1).seed(1).build().unwrap();
+    /// let builder = guira::ExpiringFilter::builder().capacity(1_000).seed(1);
+    /// let seen = builder.window(1).build().unwrap();
     /// let mut added = [false; 3];
     /// assert_eq!(seen.insert_unique_batch(&[5, 6, 5], &mut added), Ok(2));
     /// assert_eq!(added, [true, true, false]);
@@ -94,7 +95,8 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// If there are more than 64 keys.
     ///
     /// ```
-    /// let seen = guira::ExpiringFilter::builder().capacity(1_000).window(1).seed(1).build().unwrap();
+    /// let builder = guira::ExpiringFilter::builder().capacity(1_000).seed(1);
+    /// let seen = builder.window(1).build().unwrap();
     /// let outcome = seen.insert_unique_mask(&["udp", "tcp", "udp"]);
     /// assert_eq!((outcome.added, outcome.refused), (0b011, 0));
     /// ```
@@ -118,7 +120,8 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// If the slices differ in length.
     ///
     /// ```
-    /// let live = guira::ExpiringFilter::builder().capacity(1_000).window(1).seed(1).build().unwrap();
+    /// let builder = guira::ExpiringFilter::builder().capacity(1_000).seed(1);
+    /// let live = builder.window(1).build().unwrap();
     /// let mut added = [false; 3];
     /// assert_eq!(live.insert_or_refresh_batch(&[5, 6, 5], &mut added), Ok(2));
     /// assert_eq!(added, [true, true, false]);
@@ -143,7 +146,8 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// If there are more than 64 keys.
     ///
     /// ```
-    /// let live = guira::ExpiringFilter::builder().capacity(1_000).window(1).seed(1).build().unwrap();
+    /// let builder = guira::ExpiringFilter::builder().capacity(1_000).seed(1);
+    /// let live = builder.window(1).build().unwrap();
     /// let outcome = live.insert_or_refresh_mask(&["udp", "tcp", "udp"]);
     /// assert_eq!((outcome.added, outcome.refused), (0b011, 0));
     /// ```

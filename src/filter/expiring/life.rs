@@ -14,7 +14,8 @@ use crate::{
 /// # #[cfg(feature = "std")] {
 /// use std::time::Duration;
 ///
-/// let (builder, second) = (guira::ExpiringFilter::builder().capacity(100), Duration::from_secs(1));
+/// let second = Duration::from_secs(1);
+/// let builder = guira::ExpiringFilter::builder().capacity(100);
 /// let seen = builder.clone().ttl(60 * second).build().unwrap();
 /// seen.insert_for("for a second", second).unwrap();
 /// let counted = builder.window(5).build().unwrap();

@@ -113,13 +113,13 @@ pub use life::Life;
 /// - If calls of `insert_unique` or of `insert_or_refresh` with one item overlap each other and an
 ///   `advance`, none of them inserts the item again before the former insert has expired, or is
 ///   removed or cleared.
-/// - Lookups find the item while a `refresh` runs. Exception: if it expires during the call, lookups
-///   may miss it until the call returns `true`.
+/// - Lookups find the item while a `refresh` runs. Exception: if it expires during the call,
+///   lookups may miss it until the call returns `true`.
 ///
 /// # Copies and snapshots
 ///
-/// Clones and [snapshots](Filter::write_to) contain the generation and the ages of the items. With a
-/// time to live, a clone goes on by the same clock, and in a filter that is loaded, no time has
+/// Clones and [snapshots](Filter::write_to) contain the generation and the ages of the items. With
+/// a time to live, a clone goes on by the same clock, and in a filter that is loaded, no time has
 /// passed since the save. If the caller set the [clock](crate::FilterBuilder::clock), the
 /// [loader](crate::Loader::clock) needs one, too.
 ///

@@ -28,8 +28,8 @@ impl<C: Contents, G: Growth, S: BuildHasher> Serialize for Filter<C, G, S> {
 
 impl<'de, C: Contents, G: Growth> Deserialize<'de> for Filter<C, G> {
     /// Loads a filter with the default hasher, made from the filter's seed, and without a clock of
-    /// the caller. For others, serialize the bytes, and pass them with the hasher and the clock to a
-    /// [`Loader`](crate::Loader).
+    /// the caller. For others, serialize the bytes, and pass them with the hasher and the clock to
+    /// a [`Loader`](crate::Loader).
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let load = |bytes: &[u8]| Self::loader().bytes(bytes);
         deserializer.deserialize_byte_buf(Bytes(load))

@@ -19,8 +19,8 @@ const MAX_LAG: u64 = 72_000_000;
 /// found for at most 1.2 times the time to live and two lags.
 #[cfg(feature = "std")]
 const MIN_COARSE: u64 = 5 * MAX_LAG;
-/// The shortest and the longest time to live: 20 µs, and 36 years. Intervals and ends are rounded up
-/// to 256 ns each, a 30th of the former at most.
+/// The shortest and the longest time to live: 20 µs, and 36 years. Intervals and ends are rounded
+/// up to 256 ns each, a 30th of the former at most.
 pub(crate) const TIMES_TO_LIVE: core::ops::RangeInclusive<u64> = 20_000..=1 << 60;
 /// The window of a filter with a time to live: an item is found for at most seven sixths of it and
 /// of what its clock lags behind. The 16 stamps of four bits leave six generations of room for a
@@ -31,8 +31,8 @@ pub(super) const ZERO: u64 = 1 << 62;
 /// Largest reading of a clock. A larger one counts as this.
 const MAX_READING: u64 = 1 << 63;
 
-/// The time that is left of the current generation, and until each one before it expires, as numbers
-/// in two's complement.
+/// The time that is left of the current generation, and until each one before it expires, as
+/// numbers in two's complement.
 #[cfg(feature = "std")]
 pub(crate) type TimesLeft = [u64; 1 + WINDOW_OF_TTL as usize];
 
@@ -114,8 +114,8 @@ impl TimeSource {
         reading + ZERO
     }
 
-    /// Reads the time without a lag, for the times of a snapshot: a lag at its save, and another one
-    /// at its load, would add to those of writes and lookups.
+    /// Reads the time without a lag, for the times of a snapshot: a lag at its save, and another
+    /// one at its load, would add to those of writes and lookups.
     pub(super) fn read_precisely(&self) -> u64 {
         if matches!(self, Self::Coarse) { Self::Precise.read() } else { self.read() }
     }
@@ -224,13 +224,10 @@ impl ClockState {
     #[must_use]
     pub fn timed(window: u32, generation: u64, time_to_live: u64, source: TimeSource) -> Self {
         let life = time_to_live + source.lag();
-        let due = ZERO + interval(life, window);
+        let interval = interval(life, window);
         // As if there had been earlier generations: shorter lives take them.
-        let mut end = ZERO + life;
-        let expiry = [(); WINDOW_OF_TTL as usize].map(|()| {
-            end -= interval(life, window);
-            end + interval(life, window)
-        });
+        let expiry = core::array::from_fn(|nth| ZERO + life - nth as u64 * interval);
+        let due = ZERO + interval;
         let time = TimeState { source, time_to_live, due, expiry, read_at: None };
         Self { time: Some(time), ..Self::new(window, generation) }
     }

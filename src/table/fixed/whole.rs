@@ -18,7 +18,8 @@ pub(crate) fn occupied(slots: &Slots, words: &[u64]) -> u64 {
 
 impl FixedTable {
     /// Returns a copy of all words that contains every item that is in the table throughout the
-    /// call, and the state of the clock, if slots expire; or `None` if the system refuses the memory.
+    /// call, and the state of the clock, if slots expire; or `None` if the system refuses the
+    /// memory.
     #[must_use]
     pub fn copy_words(&self) -> Option<(Vec<u64>, Option<ClockState>)> {
         let mut copy = touched_words(self.buckets.as_slice().len())?;

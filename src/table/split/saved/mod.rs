@@ -115,12 +115,6 @@ impl GrowingTable {
         Grown { first: self.growth.first(), size: self.size(), ghosts, limits }
     }
 
-    /// The clock, if slots expire, likewise.
-    #[must_use]
-    pub fn clock_state(&self) -> Option<ClockState> {
-        self.clock.state_now()
-    }
-
     /// The number of buckets in use, for a caller that knows that nobody changes the table.
     #[must_use]
     pub fn in_use(&self) -> u64 {
