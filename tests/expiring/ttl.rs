@@ -25,6 +25,8 @@ on_both_engines! {
     what_has_expired_makes_room_at_once,
     lives_may_be_shorter,
     lives_may_be_shorter_from_the_start,
+    short_lives_are_kept_after_a_load,
+    a_view_in_a_later_generation_shows_nothing_that_has_expired,
     writes_sweep_a_little_each,
     batches_sweep_for_their_items,
     no_stamp_comes_twice,
@@ -319,6 +321,102 @@ fn lives_may_be_shorter_from_the_start<G: Subject>() {
         }
     }
 }
+
+/// A filter that grows sweeps by a time that has passed, also where a clock stands still.
+#[test]
+fn short_lives_are_kept_beside_growth() {
+    const TTL: u64 = 20_000;
+    const ITEMS: u64 = 500;
+    for (start, life) in [(5_640, 20), (5_600, 60), (9_200, 40), (23_560, TTL)] {
+        // Ends are so long after this, and generations are of 3,584 ns.
+        NOW.set(1 << 30);
+        let filter = builder::<guira::kind::Growing>(TTL, 1_000).build().expect("memory");
+        pass(start);
+        filter.insert(&u64::MAX).expect("room");
+        let time = Duration::from_nanos(life);
+        (0..ITEMS).for_each(|key| _ = filter.insert_for(&key, time).expect("room"));
+        let slots = filter.slots();
+        (ITEMS..8_000).for_each(|key| _ = filter.insert(&key).expect("room"));
+        assert!(filter.slots() > 2 * slots, "it grows");
+        pass(life - 1);
+        let lost = (0..ITEMS).filter(|key| !filter.contains(key)).count();
+        assert_eq!(lost, 0, "items that were inserted at {start} for {life} are lost");
+    }
+}
+
+/// A copy reads the time before it holds up others. What they let expire meanwhile has no time left
+/// in the copy: no insert for a short life takes it.
+#[cfg(feature = "std")]
+fn short_lives_are_kept_after_a_load<G: Subject>() {
+    thread_local! {
+        /// The number of readings until something happens after one of them, and that.
+        static NEXT: Cell<Option<(u32, Box<dyn FnOnce()>)>> = const { Cell::new(None) };
+    }
+    fn read() -> u64 {
+        let time = now();
+        match NEXT.take() {
+            Some((0, next)) => next(),
+            other => NEXT.set(other.map(|(left, next)| (left - 1, next))),
+        }
+        time
+    }
+    for reading in 0..3 {
+        let builder = Filter::<Expiring, G>::builder().ttl(Duration::from_nanos(TTL)).clock(read);
+        let filter = Arc::new(builder.capacity(4_000).seed(7).build().expect("memory"));
+        pass(2 * INTERVAL - INTERVAL / 10);
+        let other = Arc::clone(&filter);
+        NEXT.set(Some((
+            reading,
+            Box::new(move || {
+                pass(INTERVAL / 5);
+                other.insert(&u64::MAX).expect("room");
+                other.sweep(u64::MAX);
+            }),
+        )));
+        let bytes = filter.to_bytes();
+        NEXT.take();
+        let loader = Filter::<Expiring, G>::loader().clock(now);
+        let loaded = loader.bytes(&bytes).expect("its own bytes");
+        let life = INTERVAL / 20;
+        for key in 0..1_000_u64 {
+            loaded.insert_for(&key, Duration::from_nanos(life)).expect("room");
+            let _ = loaded.insert_unique(&(1 << 40 | key)).expect("room");
+        }
+        pass(life - 1);
+        let lost = (0..1_000_u64).filter(|key| !loaded.contains(key)).count();
+        assert_eq!(lost, 0, "{lost} items are lost, reading {reading}");
+    }
+}
+
+#[cfg(not(feature = "std"))]
+fn short_lives_are_kept_after_a_load<G: Subject>() {}
+
+/// What has expired at the save is in no later view, though it was not swept yet.
+#[cfg(feature = "std")]
+fn a_view_in_a_later_generation_shows_nothing_that_has_expired<G: Subject>() {
+    for generations in 12..24_u64 {
+        let filter = filter::<G>(1_000_000);
+        for generation in 0..generations {
+            filter.insert_batch((0..100).map(|key| generation << 8 | key)).expect("room");
+            // Then few writes: the pass takes as long as the clock has stamps.
+            if generation < 9 {
+                filter.sweep(u64::MAX);
+            }
+            pass(INTERVAL + SECOND / 100);
+        }
+        pass(3 * TTL);
+        let bytes = filter.to_bytes();
+        let view = Filter::<Expiring, G>::loader().view(&bytes).expect("its own bytes");
+        for later in 0..20 {
+            let view = view.in_generation(view.generation() + later).expect("memory");
+            let found = (0..generations << 8).filter(|key| view.contains(key)).count();
+            assert!(found < 30, "{found} items after {generations} generations and {later}");
+        }
+    }
+}
+
+#[cfg(not(feature = "std"))]
+fn a_view_in_a_later_generation_shows_nothing_that_has_expired<G: Subject>() {}
 
 /// The number of buckets that are left to sweep, without a part of the work.
 pub fn left<G: Subject>(filter: &Filter<Expiring, G>) -> u64 {

@@ -263,9 +263,10 @@ impl Clock {
         self.timing().map_or(0, |timing| timing.source.read_precisely())
     }
 
-    /// A time that has passed, which is not read: no code of the caller's runs.
+    /// A time that has passed, which is not read: no code of the caller's runs. It is when the last
+    /// generation ended.
     pub(in crate::table) fn time_passed(&self) -> u64 {
-        self.timing().map_or(0, |timing| due(self.look()).saturating_sub(timing.interval))
+        self.timing().map_or(0, |timing| timing.expiry(self.look(), 1).saturating_sub(timing.life))
     }
 
     /// The word of the clock, at the start of a lookup or a write.
@@ -364,9 +365,14 @@ impl Clock {
     pub(crate) fn age_for(&self, start: Start, nanos: u128) -> Option<u32> {
         let timing = self.timing()?;
         let nanos = u64::try_from(nanos).ok().filter(|&nanos| nanos <= timing.time_to_live)?;
-        let end = start.time + nanos + timing.source.lag();
+        // A life of zero takes nothing that has expired, either.
+        let end = (start.time + nanos + timing.source.lag()).max(start.time + 1);
         let lasts = |&age: &u32| timing.expiry(start.word, age) >= end;
-        Some((1..=self.window).rev().find(lasts).unwrap_or(0))
+        // Nor one that was noted as expired: a clock that was loaded can be behind that.
+        // Relaxed: what is noted later has expired by a reading of this clock.
+        let oldest = self.oldest.load(Relaxed);
+        let ages = self.number(start.word).saturating_sub(oldest).min(self.window.into());
+        Some((1..=ages as u32).rev().find(lasts).unwrap_or(0))
     }
 
     /// Notes that generations have ended and expired at a time. Returns the one before which all

@@ -41,7 +41,9 @@
 //! - **`expiry`**, for each stamp, when the last generation with it that has ended expires. (Of the
 //!   current generation, the word tells.)
 //! - **`oldest`**: all generations before it have ended and expired. (Without a time to live, that
-//!   is n - w.)
+//!   is n - w.) With a time to live, a new clock begins as if w generations had come before, an
+//!   interval each: shorter lives take their stamps. So its `oldest`, the bound of its first pass
+//!   and its `clean` are n - w, too.
 //! - Under the lock of the sweep alone: the stripes that were *passed* in this generation; the
 //!   `floor`, which is `oldest` when this passing began; the present pass over the buckets, and its
 //!   `bound`: it clears all slots of generations before that; and `clean`, the bound of the last
@@ -129,7 +131,10 @@
 //! early; L includes that lag, so a full time to live remains. A refresh reads the word anew under
 //! its stripe; that is a later word, whose due time is no earlier. A batch has its time anew for
 //! each block. A write for a shorter life d takes the stamp of the oldest generation in the window
-//! that expires at t + d plus the lag or later, if there is one.
+//! that expires at t + d plus the lag or later, if there is one, but of none before `oldest`: the
+//! times of a clock that was loaded may say that such a generation has not expired yet (see
+//! "Copies"). Without a reading of its own, a split notes as expired what has expired by the time
+//! at which the last generation ended.
 //!
 //! *What a lookup hides has expired.* It compares with the time at which an ended generation
 //! expires, which is final: one life after the last due time, stored before the word was replaced,
@@ -146,7 +151,7 @@
 //! after the time was read. In a round by a time, the entries of `expiry` were read before the
 //! words of the item. If an entry had been overwritten by then, all slots with its old generation
 //! had been swept, so the slot that is found is of the later one, whose insert or refresh was in
-//! time for the call.
+//! time for the call. (Late writes are the exception: see there.)
 //!
 //! # How long an item is found at most
 //!
@@ -179,7 +184,7 @@
 //! # Why no stamp comes twice
 //!
 //! **The generation n + 1 begins only if no slot is of a generation before n + 3 - M**, but for
-//! late inserts: its stamp is on no slot, and what is spared or past in n + 1 is not mistaken for
+//! late writes: its stamp is on no slot, and what is spared or past in n + 1 is not mistaken for
 //! something else. For n + 1 was permitted with a `clean` of at least n + 3 - M. The pass with that
 //! bound began after the stripes had been passed, and `floor` was stored before that. Who acquired
 //! a stripe later saw an `oldest` of that value at least, and carried no older slot past the pass;
@@ -246,14 +251,15 @@
 //!    for all stripes together, as a maximum. (Any refresh counts: an alias of y that is not in the
 //!    table can be refreshed, too, and takes y's slot.)
 //!
-//! # Late inserts
+//! # Late writes
 //!
-//! A plain insert may be suspended between its start and adding, and a write for a shorter life
-//! takes the stamp of an earlier generation, which may have expired meanwhile. Then it adds a slot
-//! with an old stamp. If the stamp has expired, the slot is swept in due course, unless its bucket
-//! has had the last pass in which the stamp is past. If its residue is visible once more, the item
-//! is found for one more window, as a false positive. The slot is one more than the argument
-//! counts, and no item is lost by it.
+//! A plain insert may be suspended between its start and adding. A write for a shorter life takes
+//! the stamp of an earlier generation, which may expire before it adds; that holds under the lock
+//! of a stripe, too, where the pass with a bound above that stamp may have swept the bucket. Both
+//! add a slot with an old stamp. If the stamp has expired, the slot is swept in due course, unless
+//! its bucket has had the last pass in which the stamp is past. If its residue is visible once
+//! more, the item is found for one more window, as a false positive. The slot is one more than the
+//! argument counts, and no item is lost by it.
 //!
 //! # Nobody waits
 //!
@@ -283,7 +289,8 @@
 //! generation begins meanwhile. The copy goes on with the times, `clean`, the last generation of a
 //! refresh, and the pass as they are; no stripe of its own has been passed. In a snapshot, the
 //! times are those that are left when it is taken. For that, and for the load, the time is read
-//! without a lag. Nobody holds a stripe while waiting for the lock of the sweep. So no cycle of
+//! without a lag: in the copy, before the locks, since no code of the caller's runs under one. So
+//! other threads may have noted as expired what has time left in the loaded clock. Nobody holds a stripe while waiting for the lock of the sweep. So no cycle of
 //! waiting threads forms.
 //!
 //! # Counting

@@ -232,31 +232,40 @@ impl ClockState {
         Self { time: Some(time), ..Self::new(window, generation) }
     }
 
-    /// A clock of this generation by which those slots are visible that this clock shows, and that
-    /// will not have expired in a later generation.
+    /// A clock that stands still, of this generation, by which those slots are visible that this
+    /// clock shows when it is read, and that will not have expired in a later generation.
     #[cfg(feature = "std")]
     pub(crate) fn looked_at_from(self, generation: u64) -> Self {
         let later = generation.saturating_sub(self.generation);
-        match u64::from(self.window).checked_sub(later) {
-            Some(window) => Self { window: window as u32, ..self },
-            // No slot has the stamp of the next generation, but perhaps one of a late insert.
-            None => Self { window: 0, generation: self.generation + 1, ..self },
-        }
+        let visible = u64::from(self.visible_after(0)).saturating_sub(later);
+        self.stopped(visible as u32)
     }
 
     /// A clock that stands still, of this generation, by which those slots are visible that this
     /// clock shows when this many nanoseconds have passed since it was read.
     #[cfg(feature = "std")]
-    pub(crate) fn looked_at_after(mut self, nanos: u64) -> Self {
-        let Some(state) = self.time.take() else { return self };
+    pub(crate) fn looked_at_after(self, nanos: u64) -> Self {
+        let visible = self.visible_after(nanos);
+        self.stopped(visible)
+    }
+
+    /// The number of ages that are visible when this many nanoseconds have passed since it was read.
+    #[cfg(feature = "std")]
+    fn visible_after(&self, nanos: u64) -> u32 {
+        let Some(state) = &self.time else { return self.window + 1 };
         let time = state.read_at.unwrap_or(ZERO).saturating_add(nanos);
-        let life = state.time_to_live + state.source.lag();
-        let current = state.due.saturating_add(life);
+        let current = state.due.saturating_add(state.time_to_live + state.source.lag());
         let ages = [current].into_iter().chain(state.expiry).take(self.window as usize + 1);
-        let visible = ages.take_while(|&end| time < end);
-        match visible.count() {
-            0 => self.looked_at_from(u64::MAX),
-            visible => Self { window: visible as u32 - 1, ..self },
+        ages.take_while(|&end| time < end).count() as u32
+    }
+
+    /// A clock that stands still, by which only this many ages are visible.
+    #[cfg(feature = "std")]
+    fn stopped(self, visible: u32) -> Self {
+        match visible.checked_sub(1) {
+            Some(window) => Self { window, time: None, ..self },
+            // No slot has the stamp of the next generation, but perhaps one of a late write.
+            None => Self { window: 0, generation: self.generation + 1, time: None, ..self },
         }
     }
 }

@@ -179,7 +179,6 @@ impl<G: Growth, S: BuildHasher + Clone> View<'_, Expiring, G, S> {
     pub fn in_generation(&self, generation: u64) -> Result<Self, LoadError> {
         let mut header = Header::decode::<Expiring, G>(Header::split(self.bytes)?.0)?;
         let generation = generation.max(header.generation());
-        header.stop_clock(0);
         header.form.clock = header.form.clock.map(|clock| clock.looked_at_from(generation));
         Self::new(self.bytes, &header, generation, self.filter.hasher.clone())
     }
