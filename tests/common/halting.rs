@@ -6,9 +6,18 @@ use guira::raw::steps::{Step, with_hook};
 
 /// Performs work that must take at most this many steps, and no lock.
 pub fn unblocked<R>(most: usize, work: impl FnOnce() -> R) -> R {
+    checked(most, |step| assert!(!step.is_lock(), "this takes no lock"), work)
+}
+
+/// Performs work that must take at most this many steps.
+pub fn bounded<R>(most: usize, work: impl FnOnce() -> R) -> R {
+    checked(most, |_| (), work)
+}
+
+fn checked<R>(most: usize, check: impl Fn(Step) + 'static, work: impl FnOnce() -> R) -> R {
     let mut left = most;
     let hook = move |step: Step| {
-        assert!(!step.is_lock(), "this takes no lock");
+        check(step);
         left = left.checked_sub(1).unwrap_or_else(|| panic!("this takes at most {most} steps"));
     };
     with_hook(hook, work)

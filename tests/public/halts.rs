@@ -9,7 +9,11 @@
 //! and nothing is lost, also when the filter is shrunk. (Nobody can go on beside a call that
 //! shrinks it: that has exclusive access. And no code of users runs there that could panic.)
 
-use std::{collections::BTreeSet, ops::Range, sync::Arc};
+use std::{
+    collections::BTreeSet,
+    ops::Range,
+    sync::{Arc, atomic::Ordering::SeqCst},
+};
 
 use guira::{
     CuckooFilter, InsertError, Layout,
@@ -20,7 +24,7 @@ use super::{
     calls::{Action, KEYS, Place},
     common::{
         Subject, Watchdog,
-        halting::{before_step, panicked, steps, stopped, unblocked},
+        halting::{before_step, bounded, panicked, steps, stopped, unblocked},
         kind::{By, Kind, Of, new},
         suite::on_all_kinds,
     },
@@ -41,6 +45,9 @@ const MANY: usize = 10_000;
 /// the version, the generation. If it goes by an old size, the same again, and both words once
 /// more, and both children.
 const LOOKUP: usize = 18;
+/// The same with a time to live: when the oldest visible generation expires, and that of a match;
+/// and the same again by a time, for which it reads when each generation expires.
+const TIMED_LOOKUP: usize = 2 * LOOKUP + 2 + 7;
 
 /// Calls that add items or copies, and calls that take or change them.
 const ADDING: &[Action] = &[
@@ -82,6 +89,8 @@ impl<K: Kind<Tag: Tag>> Scene<K> {
         other: &Arc<Of<K>>,
         (action, choice): (Action, u16),
     ) -> Arc<Self> {
+        // Both of two scenes begin at the same time.
+        setting.timing.clock.store(0, SeqCst);
         let filter = setting.empty::<K>(setting.seeds[0]);
         let others =
             if setting.room.is_scarce || action == Action::Grow { setting.filling } else { OTHERS };
@@ -147,9 +156,15 @@ impl<K: Kind<Tag: Tag>> Scene<K> {
         self.absent..self.absent + 60
     }
 
+    /// Whether items have a time to live.
+    fn is_timed(&self) -> bool {
+        !K::IS_PERMANENT && self.setting.timing.by == By::Writes
+    }
+
     /// Looks everything up, without a lock.
     fn look(&self) {
-        let is_found = |key: &u64| unblocked(LOOKUP, || self.filter.contains(key));
+        let most = if self.is_timed() { TIMED_LOOKUP } else { LOOKUP };
+        let is_found = |key: &u64| unblocked(most, || self.filter.contains(key));
         assert!(self.kept.iter().all(is_found), "{:?}: an item is missing", self.call);
         let mut answers = vec![false; self.kept.len()];
         unblocked(MANY, || self.filter.contains_batch(&self.kept, &mut answers));
@@ -167,6 +182,16 @@ impl<K: Kind<Tag: Tag>> Scene<K> {
         let key = self.absent().find(has_room);
         assert!(key.is_some() || self.setting.room.is_scarce, "there is room");
         key
+    }
+
+    /// Inserts a key for which there is room. Takes no lock. With a time to live, it may do a part
+    /// of the sweep if nobody holds the locks for that: if it waited for the thread that has
+    /// stopped, it would never return.
+    fn insert(&self, key: u64) {
+        let insert = || K::add(&self.filter, key);
+        let inserted =
+            if self.is_timed() { bounded(MANY, insert) } else { unblocked(MANY, insert) };
+        inserted.expect("there is room");
     }
 
     /// Looks everything up, shrinks the filter if it grows, and acquires every lock.
@@ -231,19 +256,18 @@ fn halt_at_every_step<K: Kind<Tag: Tag>>(
         move || scene.call()
     };
     for number in (0..taken).step_by(1 + taken / HALTS) {
-        let panic = scene();
+        let [panic, stop] = [scene(), scene()];
         let has_panicked = panicked(call(&panic), number);
         // Another thread may grow a filter at another item.
         assert!(has_panicked || K::GROWS, "{:?} takes no step {number}", panic.call);
 
-        let stop = scene();
         // One that grows because it is loaded may need memory, and wait for it.
         let key = if stop.action() == Action::Grow { None } else { panic.key_with_room() };
         let stripes = stripes::<K>(&stop.filter);
         let has_stopped = stopped(call(&stop), number, |taken| {
             stop.look();
             if let Some(key) = key {
-                unblocked(MANY, || K::add(&stop.filter, key)).expect("there is room");
+                stop.insert(key);
                 K::add(&panic.filter, key).expect("there is room");
             }
             // A longer window changes nothing about locks.
