@@ -15,7 +15,7 @@ def used(client):
     client.execute_command("CLIENT", "NO-EVICT", "off")
 
     def settled():
-        info = client.info()
+        info = client.info("memory", "clients")
         is_alone = not isinstance(client, Reconnecting) or info["connected_clients"] == 1
         return info if info["lazyfree_pending_objects"] == 0 and is_alone else None
 
