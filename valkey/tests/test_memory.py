@@ -32,6 +32,7 @@ def client(server):
             pipeline.execute_command(*example(name))
         pipeline.execute(raise_on_error=False)
         client.flushall()
+        used(client)
     return Reconnecting(server)
 
 
