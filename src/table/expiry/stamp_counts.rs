@@ -16,7 +16,10 @@ const MAX_COUNTERS: usize = 4096;
 pub(super) struct StampCounts {
     /// The lines of the first shard, then those of the next one. A power of two.
     lines: Box<[Line]>,
-    lines_per_shard: usize,
+    /// Also a power of two, at most 16.
+    lines_per_shard: u32,
+    /// The number of shards, less one.
+    last_shard: u32,
 }
 
 /// Counters of consecutive stamps, on two cache lines, because processors fetch these in pairs.
@@ -31,25 +34,26 @@ impl StampCounts {
         let shards = ShardedCounter::shards_beside(stripes).min(most);
         let line = |_| Line([(); STAMPS_PER_LINE].map(|()| Tally::new()));
         let lines = try_boxed((0..shards * lines_per_shard).map(line))?;
-        Some(Self { lines, lines_per_shard })
+        let [lines_per_shard, last_shard] = [lines_per_shard as u32, shards as u32 - 1];
+        Some(Self { lines, lines_per_shard, last_shard })
     }
 
     /// No counters.
     pub(super) fn none() -> Self {
-        Self { lines: Box::default(), lines_per_shard: 1 }
+        Self { lines: Box::default(), lines_per_shard: 1, last_shard: 0 }
     }
 
     /// Adds to the counter of a stamp.
     #[inline]
     pub(super) fn add(&self, stamp: u16, change: i64) {
-        let shards = self.lines.len() / self.lines_per_shard;
-        let first = (number_of_this_thread() & (shards - 1)) * self.lines_per_shard;
+        let shard = number_of_this_thread() & self.last_shard as usize;
+        let first = shard * self.lines_per_shard as usize;
         self.of(first, stamp).add(change);
     }
 
     /// The sum of a stamp's counters.
     pub(super) fn sum(&self, stamp: u16) -> i64 {
-        let firsts = (0..self.lines.len()).step_by(self.lines_per_shard);
+        let firsts = (0..self.lines.len()).step_by(self.lines_per_shard as usize);
         firsts.map(|first| self.of(first, stamp).get()).sum()
     }
 
