@@ -6,7 +6,7 @@ use super::InsertMask;
 use crate::{
     InsertBatchError, InsertError,
     error::batch::{Failed, Failures},
-    table::{MAX_BURST, MIN_BATCH, ShardedCounter, Source},
+    table::{MAX_BURST, ShardedCounter, Source},
 };
 
 /// The hashes of a batch.
@@ -18,12 +18,6 @@ pub(super) struct Batch<'a, I> {
 }
 
 impl<I: Iterator<Item = u64>> Batch<'_, I> {
-    /// Returns whether the batch is so small that its items are processed one by one.
-    #[inline]
-    pub(super) fn is_small(&self) -> bool {
-        self.each.size_hint().1.is_some_and(|most| most < MIN_BATCH)
-    }
-
     /// Calls a function with the hashes in the form that the engine takes.
     #[inline]
     pub(super) fn with<R>(mut self, operation: impl FnOnce(Source<'_>) -> R) -> R {
@@ -72,6 +66,7 @@ pub(super) struct CountChange<'a> {
 }
 
 impl Drop for CountChange<'_> {
+    #[inline]
     fn drop(&mut self) {
         if let Some(counter) = self.counter {
             counter.add(self.sign * self.items as i64);
@@ -142,17 +137,53 @@ impl<'a> Outcomes<'a> {
             Err(error) => ended.set(failed(position, error).is_break()),
         })
     }
+}
 
-    /// Inserts the items of a small batch one by one, as their outcomes are taken.
-    #[inline]
-    pub(super) fn take_all(&mut self, outcomes: impl Iterator<Item = Result<bool, InsertError>>) {
-        for (position, outcome) in outcomes.enumerate() {
-            self.take(position, outcome);
-            if self.ended() {
-                return;
+/// Takes the outcomes of the inserts of a small batch, as they are made one by one: whether each
+/// item was absent, and has been added. Then its place in `added` is set, if there is one.
+/// Otherwise as [`insert_batch`].
+#[inline]
+pub(super) fn insert_few(
+    added: &mut [bool],
+    counter: Option<&ShardedCounter>,
+    outcomes: impl Iterator<Item = Result<bool, InsertError>>,
+) -> Result<usize, InsertBatchError> {
+    let (mut change, mut failures) = (CountChange { counter, sign: 1, items: 0 }, None::<Failures>);
+    // In case the hashing of a key panics.
+    added.fill(false);
+    for (position, outcome) in outcomes.enumerate() {
+        match outcome {
+            Ok(is_added) => {
+                if let Some(place) = added.get_mut(position) {
+                    *place = is_added;
+                }
+                change.items += usize::from(is_added);
+            }
+            Err(error) => {
+                if failures.get_or_insert_default().add(position, error).is_break() {
+                    break;
+                }
             }
         }
     }
+    failures.map_or(Ok(change.items), |failures| failures.check(change.items, added.len()))
+}
+
+/// As [`insert_few`], for a burst.
+#[inline]
+pub(super) fn insert_few_of_burst(
+    counter: Option<&ShardedCounter>,
+    outcomes: impl Iterator<Item = Result<bool, InsertError>>,
+) -> InsertMask {
+    let mut change = CountChange { counter, sign: 1, items: 0 };
+    let (mut added, mut refused) = (0_u64, 0_u64);
+    for (position, outcome) in outcomes.enumerate() {
+        let is_added = outcome == Ok(true);
+        change.items += usize::from(is_added);
+        added |= u64::from(is_added) << position;
+        refused |= u64::from(outcome.is_err()) << position;
+    }
+    InsertMask { added, refused }
 }
 
 /// Calls `insert` with the outcomes of a batch, which it takes: of one answer for each item in
@@ -172,13 +203,11 @@ pub(super) fn insert_batch(
 }
 
 /// As [`insert_batch`], for a burst of items, each of which is inserted if it is absent, in order.
-#[track_caller]
 pub(super) fn insert_burst(
     items: usize,
     counter: Option<&ShardedCounter>,
     insert: impl FnOnce(&mut Outcomes<'_>),
 ) -> InsertMask {
-    check_burst(items);
     let (mut added, mut refused) = ([false; MAX_BURST], 0_u64);
     let mut failed = |position, _| {
         refused |= 1_u64 << position;
@@ -190,12 +219,14 @@ pub(super) fn insert_burst(
 
 /// Panics if a batch does not have one answer, or one value, for each key, as std's
 /// `copy_from_slice` does.
+#[inline]
 #[track_caller]
 pub(super) fn check_lengths(keys: usize, what: &str, len: usize) {
     assert!(keys == len, "a batch needs as many {what} as keys: {keys} keys, {len} {what}");
 }
 
 /// Panics if a burst has more items than a mask has bits.
+#[inline]
 #[track_caller]
 pub(super) fn check_burst(items: usize) {
     assert!(items <= MAX_BURST, "a mask has at most 64 keys, not {items}");

@@ -5,6 +5,7 @@ use core::hash::{BuildHasher, Hash};
 use super::{
     Filter,
     batch::Batch,
+    engine::Engine,
     kind::{Contents, Growth},
 };
 use crate::table::Hashes;
@@ -151,6 +152,13 @@ impl<C: Contents, G: Growth, S> Filter<C, G, S> {
     #[inline]
     pub(super) fn mix(&self, hash: u64) -> u64 {
         self.mixer.mix(hash)
+    }
+
+    /// Returns whether the writes of a batch of at most so many items, if that is known, are made
+    /// one by one.
+    #[inline]
+    pub(super) fn are_few(&self, most: Option<usize>) -> bool {
+        most.is_some_and(|most| self.engine.table().are_few_writes(most))
     }
 
     /// Calls an operation of the engine with the hashes of a batch.

@@ -8,7 +8,7 @@ use super::{
     engine::Engine,
     kind::{Contents, Growth},
 };
-use crate::table::{Answers, MIN_BATCH};
+use crate::table::Answers;
 
 impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
     /// Returns whether a key is in the filter: never `false` for one that is in it, rarely `true`
@@ -46,9 +46,9 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
     /// find `b` and not `a`, whichever comes first in the slice.)
     ///
     /// The cache lines of dozens of keys are in flight at once, and vector instructions (AVX-512 or
-    /// AVX2, where the processor has them) compare several keys per step. Fewer than 6 keys are
-    /// looked up one by one. In a table beyond the caches, large batches cost less than half as
-    /// much as single lookups.
+    /// AVX2, where the processor has them) compare several keys per step. A few keys are looked up
+    /// one by one, where that is faster, so no batch costs more than single lookups. In a table
+    /// beyond the caches, large batches cost less than half as much.
     ///
     /// # Panics
     /// If the slices differ in length.
@@ -61,10 +61,17 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
     #[track_caller]
     pub fn contains_batch<K: Key>(&self, keys: &[K], found: &mut [bool]) -> usize {
         check_lengths(keys.len(), "answers", found.len());
-        if keys.len() < MIN_BATCH {
-            return self.contains_few(keys, |position, is_found| found[position] = is_found);
+        let (many, few) = self.lookups(keys);
+        let (of_many, of_few) = found.split_at_mut(many.len());
+        let mut count = 0;
+        if !many.is_empty() {
+            count = self.contains_many(many, Answers::Each(of_many));
         }
-        self.contains_many(keys, Answers::Each(found))
+        for (found, key) in of_few.iter_mut().zip(few) {
+            *found = self.contains(key);
+            count += usize::from(*found);
+        }
+        count
     }
 
     /// Looks up a burst of up to 64 keys: bit `i` tells whether `keys[i]` is in the filter.
@@ -84,29 +91,26 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
     #[track_caller]
     pub fn contains_mask<K: Key>(&self, keys: &[K]) -> u64 {
         check_burst(keys.len());
+        let (many, few) = self.lookups(keys);
         let mut mask = 0;
-        if keys.len() < MIN_BATCH {
-            self.contains_few(keys, |position, found| mask |= u64::from(found) << position);
-        } else {
-            self.contains_many(keys, Answers::Mask(&mut mask));
+        if !many.is_empty() {
+            self.contains_many(many, Answers::Mask(&mut mask));
+        }
+        for (position, key) in (many.len()..).zip(few) {
+            mask |= u64::from(self.contains(key)) << position;
         }
         mask
     }
 
-    /// Calls `answer` with the position of each key and whether it was found. Returns the number
-    /// of keys that were found.
+    /// Divides the keys of a batch of lookups into those that are looked up together, and those
+    /// that follow one by one.
     #[inline]
-    fn contains_few<K: Key>(&self, keys: &[K], mut answer: impl FnMut(usize, bool)) -> usize {
-        let mut count = 0;
-        for (position, key) in keys.iter().enumerate() {
-            let found = self.contains(key);
-            answer(position, found);
-            count += usize::from(found);
-        }
-        count
+    pub(super) fn lookups<'a, K>(&self, keys: &'a [K]) -> (&'a [K], &'a [K]) {
+        keys.split_at(keys.len() - self.engine.table().lookups_alone(keys.len()))
     }
 
-    #[inline]
+    /// (Out of line, so that small batches have few instructions.)
+    #[inline(never)]
     fn contains_many<K: Key>(&self, keys: &[K], answers: Answers<'_>) -> usize {
         self.with(self.keys(keys), |hashes| {
             if C::EXPIRES {

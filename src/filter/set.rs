@@ -4,11 +4,14 @@ use core::hash::BuildHasher;
 
 use super::{
     Filter, InsertMask, Insertion, Key, StableHashBuilder,
-    batch::{Batch, BatchValues, CountChange, Outcomes, check_lengths, insert_batch, insert_burst},
+    batch::{
+        Batch, BatchValues, CountChange, Outcomes, check_burst, check_lengths, insert_batch,
+        insert_burst, insert_few, insert_few_of_burst,
+    },
     engine::Engine,
     kind::{Fixed, Growing, Growth, Set},
 };
-use crate::{InsertBatchError, InsertError, table::MIN_BATCH};
+use crate::{InsertBatchError, InsertError};
 
 /// A set of keys with a fixed capacity: the [`Filter`] of one table.
 ///
@@ -212,9 +215,26 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
         &self,
         keys: impl IntoIterator<Item = K>,
     ) -> Result<(), InsertBatchError> {
-        let each = keys.into_iter().map(|key| key.hash_with(&self.hasher).0).fuse();
-        let batch = Batch { slice: None, each };
-        let insert = |outcomes: &mut Outcomes<'_>| self.insert_each(batch, outcomes);
+        let keys = keys.into_iter();
+        if self.are_few(keys.size_hint().1) {
+            let insert = |key: K| self.engine.insert(self.mixed(&key), 0).map(|()| true);
+            return insert_few(&mut [], Some(&self.items), keys.map(insert)).map(drop);
+        }
+        let each = keys.map(|key| key.hash_with(&self.hasher).0).fuse();
+        self.insert_many(Batch { slice: None, each })
+    }
+
+    /// (Out of line, so that small batches have few instructions. So are the others.)
+    #[inline(never)]
+    fn insert_many(
+        &self,
+        batch: Batch<'_, impl Iterator<Item = u64>>,
+    ) -> Result<(), InsertBatchError> {
+        let insert = |outcomes: &mut Outcomes<'_>| {
+            self.with(batch, |hashes| {
+                self.engine.insert_each(hashes, BatchValues::All(0), outcomes);
+            });
+        };
         insert_batch(&mut [], Some(&self.items), insert).map(drop)
     }
 
@@ -245,7 +265,10 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
         added: &mut [bool],
     ) -> Result<usize, InsertBatchError> {
         check_lengths(keys.len(), "answers", added.len());
-        insert_batch(added, Some(&self.items), |outcomes| self.insert_unique_each(keys, outcomes))
+        if self.are_few(Some(keys.len())) {
+            return insert_few(added, Some(&self.items), self.insert_each_unique(keys));
+        }
+        insert_batch(added, Some(&self.items), |outcomes| self.insert_unique_many(keys, outcomes))
     }
 
     /// Inserts those of up to 64 keys that are absent, and returns the outcomes as masks.
@@ -264,7 +287,11 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
     /// ```
     #[track_caller]
     pub fn insert_unique_mask<K: Key>(&self, keys: &[K]) -> InsertMask {
-        let insert = |outcomes: &mut Outcomes<'_>| self.insert_unique_each(keys, outcomes);
+        check_burst(keys.len());
+        if self.are_few(Some(keys.len())) {
+            return insert_few_of_burst(Some(&self.items), self.insert_each_unique(keys));
+        }
+        let insert = |outcomes: &mut Outcomes<'_>| self.insert_unique_many(keys, outcomes);
         insert_burst(keys.len(), Some(&self.items), insert)
     }
 
@@ -289,44 +316,36 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
         // In case the hashing of a key panics.
         removed.fill(false);
         let mut change = CountChange { counter: Some(&self.items), sign: -1, items: 0 };
-        if keys.len() < MIN_BATCH {
+        if self.are_few(Some(keys.len())) {
             for (removed, key) in removed.iter_mut().zip(keys) {
                 *removed = self.engine.remove(self.mixed(key), 0);
                 change.items += usize::from(*removed);
             }
         } else {
-            self.with(self.keys(keys), |hashes| {
-                self.engine.remove_each(hashes, BatchValues::All(0), removed, &mut change.items);
-            });
+            self.remove_many(keys, removed, &mut change.items);
         }
         change.items
     }
 
-    /// Inserts each item that is absent.
-    fn insert_unique_each<K: Key>(&self, keys: &[K], outcomes: &mut Outcomes<'_>) {
-        if keys.len() < MIN_BATCH {
-            let insert = |key| Ok(self.engine.insert_unique(self.mixed(key), 0)?.is_none());
-            outcomes.take_all(keys.iter().map(insert));
-        } else {
-            self.with(self.keys(keys), |hashes| self.engine.insert_unique_each(hashes, outcomes));
-        }
+    #[inline(never)]
+    fn remove_many<K: Key>(&self, keys: &[K], removed: &mut [bool], count: &mut usize) {
+        self.with(self.keys(keys), |hashes| {
+            self.engine.remove_each(hashes, BatchValues::All(0), removed, count);
+        });
     }
-}
 
-impl<G: Growth, S> Filter<Set, G, S> {
-    /// Inserts the items.
-    fn insert_each(
+    /// Inserts each item that is absent, all together.
+    #[inline(never)]
+    fn insert_unique_many<K: Key>(&self, keys: &[K], outcomes: &mut Outcomes<'_>) {
+        self.with(self.keys(keys), |hashes| self.engine.insert_unique_each(hashes, outcomes));
+    }
+
+    /// Inserts each item that is absent, one by one. Tells of each whether it was.
+    #[inline]
+    fn insert_each_unique<K: Key>(
         &self,
-        batch: Batch<'_, impl Iterator<Item = u64>>,
-        outcomes: &mut Outcomes<'_>,
-    ) {
-        if batch.is_small() {
-            let insert = |hash| self.engine.insert(self.mix(hash), 0).map(|()| true);
-            outcomes.take_all(batch.each.map(insert));
-        } else {
-            self.with(batch, |hashes| {
-                self.engine.insert_each(hashes, BatchValues::All(0), outcomes);
-            });
-        }
+        keys: &[K],
+    ) -> impl Iterator<Item = Result<bool, InsertError>> {
+        keys.iter().map(|key| Ok(self.engine.insert_unique(self.mixed(key), 0)?.is_none()))
     }
 }

@@ -17,6 +17,16 @@ pub(crate) enum Answers<'a> {
 }
 
 impl Answers<'_> {
+    /// The same answers, for a shorter time.
+    pub(crate) fn reborrow(&mut self) -> Answers<'_> {
+        match self {
+            Self::Each(found) => Answers::Each(found),
+            Self::Mask(mask) => Answers::Mask(mask),
+            Self::Values(values) => Answers::Values(values),
+            Self::MaskWithValues(mask, values) => Answers::MaskWithValues(mask, values),
+        }
+    }
+
     /// Writes one answer. In a mask, it must be the first one for this item.
     #[inline]
     pub(crate) fn set(&mut self, position: usize, value: Option<u16>) {

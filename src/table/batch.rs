@@ -1,6 +1,6 @@
 //! Batches: their hashes, and inserts in stages.
 
-use super::Mixer;
+use super::{BLOCK, Blocks, Mixer, Table};
 
 /// The hashes of a batch, in order.
 ///
@@ -116,4 +116,36 @@ pub(crate) fn for_each_in_stages<P: Copy>(
 pub(crate) const MAX_BURST: usize = 64;
 /// A batch of fewer items is processed one by one. The processor looks far enough ahead to overlap
 /// their cache misses, and setting up a window would take longer.
-pub(crate) const MIN_BATCH: usize = if cfg!(any(loom, shuttle)) { 0 } else { 6 };
+const MIN_BATCH: usize = if cfg!(any(loom, shuttle)) { 0 } else { 6 };
+/// The same for a batch of writes: each of them is a barrier. In a table that stays in a
+/// second-level cache, and in others.
+const MIN_WRITES: [usize; 2] = if cfg!(any(loom, shuttle)) { [0; 2] } else { [24, 2] };
+
+impl<S: Blocks> Table<S> {
+    /// Returns how many of the last lookups of a batch are better made one by one: in a table that
+    /// stays in a second-level cache, those which fill no block. (With a time to live, each would
+    /// read the time.)
+    #[inline]
+    pub(crate) fn lookups_alone(&self, batch: usize) -> usize {
+        if batch < MIN_BATCH {
+            batch
+        } else if self.is_quick() {
+            batch % BLOCK
+        } else {
+            0
+        }
+    }
+
+    /// Returns whether the writes of a batch are better made one by one.
+    #[inline]
+    pub(crate) fn are_few_writes(&self, batch: usize) -> bool {
+        let [cached, others] = MIN_WRITES;
+        batch < others || batch < cached && self.is_quick()
+    }
+
+    /// Whether an operation neither waits for memory nor reads the time.
+    #[inline]
+    fn is_quick(&self) -> bool {
+        self.space.is_in_second_level() && !self.clock.has_times()
+    }
+}

@@ -246,7 +246,7 @@ mod tests;
 use core::ops::{Deref, DerefMut};
 
 pub(crate) use answers::Answers;
-pub(crate) use batch::{Hashes, MAX_BURST, MIN_BATCH, Source, for_each_in_stages};
+pub(crate) use batch::{Hashes, MAX_BURST, Source, for_each_in_stages};
 pub(crate) use block::{BLOCK, Blocks, Lookups};
 pub use counter::ShardedCounter;
 #[cfg(feature = "std")]

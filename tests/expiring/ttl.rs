@@ -348,9 +348,10 @@ fn short_lives_are_kept_beside_growth() {
 /// in the copy: no insert for a short life takes it.
 #[cfg(feature = "std")]
 fn short_lives_are_kept_after_a_load<G: Subject>() {
+    type Happening = Box<dyn FnOnce()>;
     thread_local! {
         /// The number of readings until something happens after one of them, and that.
-        static NEXT: Cell<Option<(u32, Box<dyn FnOnce()>)>> = const { Cell::new(None) };
+        static NEXT: Cell<Option<(u32, Happening)>> = const { Cell::new(None) };
     }
     fn read() -> u64 {
         let time = now();

@@ -3,16 +3,17 @@
 use core::hash::BuildHasher;
 
 use crate::{
-    InsertBatchError, InsertMask, Key,
+    InsertBatchError, InsertError, InsertMask, Key,
     filter::{
         Filter,
         batch::{
             Batch, BatchValues, Outcomes, check_burst, check_lengths, insert_batch, insert_burst,
+            insert_few, insert_few_of_burst,
         },
         engine::Engine,
     },
     kind::{Expiring, Growth},
-    table::{Answers, MIN_BATCH},
+    table::Answers,
 };
 
 impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
@@ -37,17 +38,16 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
         &self,
         keys: impl IntoIterator<Item = K>,
     ) -> Result<(), InsertBatchError> {
-        let each = keys.into_iter().map(|key| key.hash_with(&self.hasher).0).fuse();
-        let batch = Batch { slice: None, each };
+        let keys = keys.into_iter();
+        if self.are_few(keys.size_hint().1) {
+            let insert = |key| self.insert(&key).map(|_| true);
+            return insert_few(&mut [], None, keys.map(insert)).map(drop);
+        }
+        let each = keys.map(|key| key.hash_with(&self.hasher).0).fuse();
         let insert = |outcomes: &mut Outcomes<'_>| {
-            if batch.is_small() {
-                let insert = |hash| self.engine.insert_for(self.mix(hash), None).map(|_| true);
-                outcomes.take_all(batch.each.map(insert));
-            } else {
-                self.with(batch, |hashes| {
-                    self.engine.insert_each(hashes, BatchValues::Stamps, outcomes);
-                });
-            }
+            self.with(Batch { slice: None, each }, |hashes| {
+                self.engine.insert_each(hashes, BatchValues::Stamps, outcomes);
+            });
         };
         insert_batch(&mut [], None, insert).map(drop)
     }
@@ -82,7 +82,7 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
         added: &mut [bool],
     ) -> Result<usize, InsertBatchError> {
         check_lengths(keys.len(), "answers", added.len());
-        insert_batch(added, None, |outcomes| self.insert_unseen_each(keys, outcomes, false))
+        self.insert_unseen_batch(keys, added, false)
     }
 
     /// Inserts those of up to 64 keys that have not been seen within the window, and returns the
@@ -102,7 +102,7 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// ```
     #[track_caller]
     pub fn insert_unique_mask<K: Key>(&self, keys: &[K]) -> InsertMask {
-        insert_burst(keys.len(), None, |outcomes| self.insert_unseen_each(keys, outcomes, false))
+        self.insert_unseen_mask(keys, false)
     }
 
     /// Inserts those of many items that are not found, and [refreshes](Self::refresh) the others:
@@ -133,7 +133,7 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
         added: &mut [bool],
     ) -> Result<usize, InsertBatchError> {
         check_lengths(keys.len(), "answers", added.len());
-        insert_batch(added, None, |outcomes| self.insert_unseen_each(keys, outcomes, true))
+        self.insert_unseen_batch(keys, added, true)
     }
 
     /// Inserts those of up to 64 keys that are not found, and [refreshes](Self::refresh) the
@@ -153,7 +153,7 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     /// ```
     #[track_caller]
     pub fn insert_or_refresh_mask<K: Key>(&self, keys: &[K]) -> InsertMask {
-        insert_burst(keys.len(), None, |outcomes| self.insert_unseen_each(keys, outcomes, true))
+        self.insert_unseen_mask(keys, true)
     }
 
     /// Refreshes those of up to 64 keys that are found: bit `i` tells whether `keys[i]` was
@@ -180,34 +180,66 @@ impl<G: Growth, S: BuildHasher> Filter<Expiring, G, S> {
     pub fn refresh_mask<K: Key>(&self, keys: &[K]) -> u64 {
         check_burst(keys.len());
         let mut mask = 0;
-        if keys.len() >= MIN_BATCH {
-            self.with(self.keys(keys), |hashes| {
-                self.engine.refresh_each(hashes, Answers::Mask(&mut mask));
-            });
-        } else {
+        if self.are_few(Some(keys.len())) {
             for (position, key) in keys.iter().enumerate() {
                 mask |= u64::from(self.refresh(key)) << position;
             }
+        } else {
+            self.with(self.keys(keys), |hashes| {
+                self.engine.refresh_each(hashes, Answers::Mask(&mut mask));
+            });
         }
         mask
     }
 
+    /// Inserts many items, or refreshes those that are visible.
+    fn insert_unseen_batch<K: Key>(
+        &self,
+        keys: &[K],
+        added: &mut [bool],
+        refreshes: bool,
+    ) -> Result<usize, InsertBatchError> {
+        if self.are_few(Some(keys.len())) {
+            return insert_few(added, None, self.insert_few_unseen(keys, refreshes));
+        }
+        insert_batch(added, None, |outcomes| self.insert_unseen_each(keys, outcomes, refreshes))
+    }
+
+    /// As [`insert_unseen_batch`](Self::insert_unseen_batch), for a burst.
+    #[track_caller]
+    fn insert_unseen_mask<K: Key>(&self, keys: &[K], refreshes: bool) -> InsertMask {
+        check_burst(keys.len());
+        if self.are_few(Some(keys.len())) {
+            return insert_few_of_burst(None, self.insert_few_unseen(keys, refreshes));
+        }
+        let insert = |outcomes: &mut Outcomes<'_>| {
+            self.insert_unseen_each(keys, outcomes, refreshes);
+        };
+        insert_burst(keys.len(), None, insert)
+    }
+
     /// Inserts each item that is not found, and refreshes the others if the call `refreshes`.
     fn insert_unseen_each<K: Key>(&self, keys: &[K], outcomes: &mut Outcomes<'_>, refreshes: bool) {
-        if keys.len() < MIN_BATCH {
-            outcomes.take_all(keys.iter().map(|key| {
-                let mixed = self.mixed(key);
-                let inserted = if refreshes {
-                    self.engine.insert_or_refresh(mixed)
-                } else {
-                    self.engine.insert_unseen(mixed, None)
-                };
-                inserted.map(|generation| generation.is_some())
-            }));
-        } else {
-            self.with(self.keys(keys), |hashes| {
-                self.engine.insert_unseen_each(hashes, outcomes, refreshes);
-            });
-        }
+        self.with(self.keys(keys), |hashes| {
+            self.engine.insert_unseen_each(hashes, outcomes, refreshes);
+        });
+    }
+
+    /// As [`insert_unseen_each`](Self::insert_unseen_each), one by one.
+    #[inline]
+    fn insert_few_unseen<K: Key>(
+        &self,
+        keys: &[K],
+        refreshes: bool,
+    ) -> impl Iterator<Item = Result<bool, InsertError>> {
+        keys.iter().map(move |key| {
+            let mixed = self.mixed(key);
+            let inserted = if refreshes {
+                self.engine.insert_or_refresh(mixed)
+            } else {
+                self.engine.insert_unseen(mixed, None)
+            };
+            inserted.map(|generation| generation.is_some())
+        })
     }
 }

@@ -6,11 +6,14 @@ use crate::{
     InsertBatchError, Key,
     filter::{
         Filter,
-        batch::{BatchValues, CountChange, Outcomes, check_burst, check_lengths, insert_batch},
+        batch::{
+            BatchValues, CountChange, Outcomes, check_burst, check_lengths, insert_batch,
+            insert_few,
+        },
         engine::Engine,
     },
     kind::{Growth, Map},
-    table::{Answers, MIN_BATCH},
+    table::Answers,
 };
 
 impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
@@ -39,7 +42,18 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
     #[track_caller]
     pub fn insert_batch<K: Key>(&self, keys: &[K], values: &[u16]) -> Result<(), InsertBatchError> {
         check_lengths(keys.len(), "values", values.len());
-        let insert = |outcomes: &mut Outcomes<'_>| self.insert_each(keys, values, outcomes);
+        if !self.takes_as_batch(values) {
+            let each = keys.iter().zip(values).map(|(key, &value)| {
+                self.check(value)?;
+                self.engine.insert(self.mixed(key), value).map(|()| true)
+            });
+            return insert_few(&mut [], Some(&self.items), each).map(drop);
+        }
+        let insert = |outcomes: &mut Outcomes<'_>| {
+            self.with(self.keys(keys), |hashes| {
+                self.engine.insert_each(hashes, BatchValues::Each(values), outcomes);
+            });
+        };
         insert_batch(&mut [], Some(&self.items), insert).map(drop)
     }
 
@@ -48,7 +62,7 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
     ///
     /// Each lookup takes effect on its own, as [`get`](Self::get) does, and in any order: the batch
     /// is no snapshot. Nothing is allocated. The cache lines of dozens of keys are in flight at
-    /// once; fewer than 6 keys are looked up one by one.
+    /// once; a few keys are looked up one by one.
     ///
     /// # Panics
     /// If the slices differ in length.
@@ -111,32 +125,31 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
         check_lengths(keys.len(), "answers", removed.len());
         // In case the hashing of a key panics.
         removed.fill(false);
-        let mut change = CountChange { counter: Some(&self.items), sign: -1, items: 0 };
-        if self.takes_as_batch(values) {
-            self.with(self.keys(keys), |hashes| {
-                self.engine.remove_each(
-                    hashes,
-                    BatchValues::Each(values),
-                    removed,
-                    &mut change.items,
-                );
-            });
-        } else {
+        if !self.takes_as_batch(values) {
+            let mut count = 0;
             for ((removed, &value), key) in removed.iter_mut().zip(values).zip(keys) {
-                *removed = self.fits(value) && self.engine.remove(self.mixed(key), value);
-                change.items += usize::from(*removed);
+                *removed = self.remove(key, value);
+                count += usize::from(*removed);
             }
+            return count;
         }
+        let mut change = CountChange { counter: Some(&self.items), sign: -1, items: 0 };
+        self.with(self.keys(keys), |hashes| {
+            let values = BatchValues::Each(values);
+            self.engine.remove_each(hashes, values, removed, &mut change.items);
+        });
         change.items
     }
 
     /// Looks up the values of keys, and returns the number of keys that were found.
     fn get_each<K: Key>(&self, keys: &[K], mut answers: Answers<'_>) -> usize {
-        if keys.len() >= MIN_BATCH {
-            return self.with(self.keys(keys), |hashes| self.engine.get_each(hashes, answers));
-        }
+        let (many, few) = self.lookups(keys);
         let mut count = 0;
-        for (position, key) in keys.iter().enumerate() {
+        if !many.is_empty() {
+            let answers = answers.reborrow();
+            count = self.with(self.keys(many), |hashes| self.engine.get_each(hashes, answers));
+        }
+        for (position, key) in (many.len()..).zip(few) {
             let found = self.get(key);
             answers.set(position, found);
             count += usize::from(found.is_some());
@@ -144,22 +157,9 @@ impl<G: Growth, S: BuildHasher> Filter<Map, G, S> {
         count
     }
 
-    /// Inserts the items.
-    fn insert_each<K: Key>(&self, keys: &[K], values: &[u16], outcomes: &mut Outcomes<'_>) {
-        if self.takes_as_batch(values) {
-            self.with(self.keys(keys), |hashes| {
-                self.engine.insert_each(hashes, BatchValues::Each(values), outcomes);
-            });
-        } else {
-            outcomes.take_all(keys.iter().zip(values).map(|(key, &value)| {
-                self.check(value)?;
-                self.engine.insert(self.mixed(key), value).map(|()| true)
-            }));
-        }
-    }
-
     /// Returns whether a batch with these values is large, and all values fit.
     fn takes_as_batch(&self, values: &[u16]) -> bool {
-        values.len() >= MIN_BATCH && self.fits(values.iter().fold(0, |all, value| all | value))
+        !self.are_few(Some(values.len()))
+            && self.fits(values.iter().fold(0, |all, value| all | value))
     }
 }
