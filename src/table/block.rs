@@ -250,7 +250,8 @@ impl<S: Blocks> Table<S> {
             S::stripe_at(self.stripes.reader(), columns, place).prefetch();
         };
         for_each_block(self, hashes, prefetch, |position, (now, len), (next, ahead)| {
-            for place in 0..len {
+            // (At most a block: so no place is checked.)
+            for place in 0..len.min(BLOCK) {
                 if place < ahead {
                     prefetch(next, place);
                 }
