@@ -235,7 +235,7 @@ typedef struct guira_params {
     // insert or refresh began, and not after 1.2 times this time and two lags of the clock after
     // that returned, whatever is written or not. It is found for longer only while a thread that is
     // stopped in a call, or a lack of writes that sweep, holds up the next generation. The clock is
-    // a monotonic one of the system: from 360 ms on a coarse one, which lags behind by at most
+    // a monotonic one of the system: from 361 ms on a coarse one, which lags behind by at most
     // 72 ms. An expiring set needs either this or a `window`.
     uint64_t ttl_ns;
     // Expiring sets with a `ttl_ns`: a clock in its place, and what it gets. Calls that create,

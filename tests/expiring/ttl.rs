@@ -361,38 +361,54 @@ fn short_lives_are_kept_after_a_load<G: Subject>() {
         }
         time
     }
-    for reading in 0..3 {
+    // The time until others write, whether they sweep, the time until they write again, and a life.
+    let ways = [
+        (INTERVAL / 5, true, 0, INTERVAL / 20),
+        (3 * TTL / 2, false, INTERVAL + INTERVAL / 10, 3 * TTL / 10),
+        (TTL - INTERVAL / 2, false, 0, TTL / 3),
+    ];
+    for (reading, way) in (0..3).flat_map(|reading| ways.map(|way| (reading, way))) {
         let builder = Filter::<Expiring, G>::builder().ttl(Duration::from_nanos(TTL)).clock(read);
-        let filter = Arc::new(builder.capacity(4_000).seed(7).build().expect("memory"));
+        let filter = Arc::new(builder.capacity(12_000).seed(7).build().expect("memory"));
         pass(2 * INTERVAL - INTERVAL / 10);
-        let other = Arc::clone(&filter);
+        let (other, (first, sweeps, second, life)) = (Arc::clone(&filter), way);
         NEXT.set(Some((
             reading,
             Box::new(move || {
-                pass(INTERVAL / 5);
-                other.insert(&u64::MAX).expect("room");
-                other.sweep(u64::MAX);
+                for time in [first, second] {
+                    pass(time);
+                    other.insert(&u64::MAX).expect("room");
+                }
+                if sweeps {
+                    other.sweep(u64::MAX);
+                }
             }),
         )));
         let bytes = filter.to_bytes();
         NEXT.take();
         let loader = Filter::<Expiring, G>::loader().clock(now);
         let loaded = loader.bytes(&bytes).expect("its own bytes");
-        let life = INTERVAL / 20;
-        for key in 0..1_000_u64 {
+        for key in 0..3_000_u64 {
             loaded.insert_for(&key, Duration::from_nanos(life)).expect("room");
-            let _ = loaded.insert_unique(&(1 << 40 | key)).expect("room");
+        }
+        // A filter that grows does so.
+        for key in 3_000..if <G as Subject>::GROWS { 30_000 } else { 6_000 } {
+            let _ = loaded.insert_unique(&key).expect("room");
         }
         pass(life - 1);
-        let lost = (0..1_000_u64).filter(|key| !loaded.contains(key)).count();
-        assert_eq!(lost, 0, "{lost} items are lost, reading {reading}");
+        let lost = (0..3_000_u64).filter(|key| !loaded.contains(key)).count();
+        assert_eq!(lost, 0, "{lost} items are lost, reading {reading}, {way:?}");
+        pass(most(TTL) + 1 - life);
+        let found = (3_000..6_000_u64).filter(|key| loaded.contains(key)).count();
+        assert!(found < 30, "{found} items are found too long, reading {reading}, {way:?}");
     }
 }
 
 #[cfg(not(feature = "std"))]
 fn short_lives_are_kept_after_a_load<G: Subject>() {}
 
-/// What has expired at the save is in no later view, though it was not swept yet.
+/// What has expired at the save is in no later view, though it was not swept yet; what has not is
+/// in all of them.
 #[cfg(feature = "std")]
 fn a_view_in_a_later_generation_shows_nothing_that_has_expired<G: Subject>() {
     for generations in 12..24_u64 {
@@ -406,12 +422,15 @@ fn a_view_in_a_later_generation_shows_nothing_that_has_expired<G: Subject>() {
             pass(INTERVAL + SECOND / 100);
         }
         pass(3 * TTL);
+        filter.insert(&u64::MAX).expect("room");
+        pass(TTL);
         let bytes = filter.to_bytes();
         let view = Filter::<Expiring, G>::loader().view(&bytes).expect("its own bytes");
         for later in 0..20 {
             let view = view.in_generation(view.generation() + later).expect("memory");
             let found = (0..generations << 8).filter(|key| view.contains(key)).count();
             assert!(found < 30, "{found} items after {generations} generations and {later}");
+            assert!(view.contains(&u64::MAX), "no time has passed");
         }
     }
 }

@@ -134,7 +134,7 @@ impl<G: Growth, S> FilterBuilder<Expiring, G, S> {
     /// generation: see [the guide](crate::docs::expiry#how-long-an-item-is-found).
     ///
     /// The clock is one of the system that is never set, or your own: [`clock`](Self::clock). From
-    /// a time to live of 360 ms on, it is a coarse clock, which lags behind by at most 72 ms. Below
+    /// a time to live of 361 ms on, it is a coarse clock, which lags behind by at most 72 ms. Below
     /// that, it is a precise one, which does not, and takes longer to read. Writes read it, and so
     /// do lookups that find a copy; those that find none do not. A batch reads it once for 16 keys.
     /// [The guide](crate::docs::expiry#what-the-clock-costs) has figures.

@@ -263,10 +263,15 @@ impl Clock {
         self.timing().map_or(0, |timing| timing.source.read_precisely())
     }
 
-    /// A time that has passed, which is not read: no code of the caller's runs. It is when the last
-    /// generation ended.
+    /// A time that has passed, which is not read: no code of the caller's runs.
     pub(in crate::table) fn time_passed(&self) -> u64 {
-        self.timing().map_or(0, |timing| timing.expiry(self.look(), 1).saturating_sub(timing.life))
+        let word = self.look();
+        self.timing().map_or(0, |timing| {
+            // When the last generation ended; and when this one began, or was extended: what it is
+            // due at was rounded up.
+            let ended = timing.expiry(word, 1).saturating_sub(timing.life);
+            ended.max(due(word).saturating_sub(timing.interval + UNIT))
+        })
     }
 
     /// The word of the clock, at the start of a lookup or a write.
@@ -368,7 +373,8 @@ impl Clock {
         // A life of zero takes nothing that has expired, either.
         let end = (start.time + nanos + timing.source.lag()).max(start.time + 1);
         let lasts = |&age: &u32| timing.expiry(start.word, age) >= end;
-        // Nor one that was noted as expired: a clock that was loaded can be behind that.
+        // Nor one that was noted as expired before a save: a clock that was loaded can be behind
+        // that.
         // Relaxed: what is noted later has expired by a reading of this clock.
         let oldest = self.oldest.load(Relaxed);
         let ages = self.number(start.word).saturating_sub(oldest).min(self.window.into());
@@ -577,9 +583,10 @@ impl Clock {
     }
 
     /// The state of the clock, if slots expire. Its times are those that are left at `now`, which
-    /// the caller has read before it acquired a lock: no code of users runs under one. For a holder
-    /// of the lock of the sweep and of all stripes, who has copied the words before, or for a
-    /// caller who knows that nobody changes the table.
+    /// the caller has read before it acquired a lock: no code of users runs under one. If the clock
+    /// shows that more time has passed since, they are those that are left then. For a holder of
+    /// the lock of the sweep and of all stripes, who has copied the words before, or for a caller
+    /// who knows that nobody changes the table.
     pub(crate) fn state(&self, now: u64) -> Option<ClockState> {
         if !self.sweeps {
             return None;
@@ -592,7 +599,8 @@ impl Clock {
                 *place = timing.expiry(word, age);
             }
             let (source, time_to_live) = (timing.source.clone(), timing.time_to_live);
-            TimeState { source, time_to_live, due: due(word), expiry, read_at: Some(now) }
+            let read_at = Some(now.max(self.time_passed()));
+            TimeState { source, time_to_live, due: due(word), expiry, read_at }
         });
         // Relaxed: the locks order these loads.
         let [clean, bound, swept, end, refreshed] = [

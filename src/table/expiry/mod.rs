@@ -40,7 +40,8 @@
 //!   the largest number up to that with the lowest bits of n.
 //! - **`expiry`**, for each stamp, when the last generation with it that has ended expires. (Of the
 //!   current generation, the word tells.)
-//! - **`oldest`**: all generations before it have ended and expired. (Without a time to live, that
+//! - **`oldest`**: all generations before it have ended and expired, in a loaded clock before the
+//!   save. (Without a time to live, that
 //!   is n - w.) With a time to live, a new clock begins as if w generations had come before, an
 //!   interval each: shorter lives take their stamps. So its `oldest`, the bound of its first pass
 //!   and its `clean` are n - w, too.
@@ -92,8 +93,9 @@
 //!    word, both words of the item, and the word again, until it is unchanged. If a slot is visible
 //!    (by the time of the start), leave it, or give the *oldest* one the stamp of the generation
 //!    just read, unless it has it: bump the version, then replace the stamp by one
-//!    compare-and-swap. If none is visible, add one with the stamp of the generation just read to a
-//!    slot that is empty or expired. After making room without the lock, start anew.
+//!    compare-and-swap. If none is visible, add one with the stamp of the generation just read, or
+//!    for a shorter life of one before it, to a slot that is empty or expired. After making room
+//!    without the lock, start anew.
 //! 8. **Remove** names the generation: under the stripe's lock, if that is in the window, bump the
 //!    version and clear a slot with its stamp, the one that knows most.
 //!
@@ -131,10 +133,10 @@
 //! early; L includes that lag, so a full time to live remains. A refresh reads the word anew under
 //! its stripe; that is a later word, whose due time is no earlier. A batch has its time anew for
 //! each block. A write for a shorter life d takes the stamp of the oldest generation in the window
-//! that expires at t + d plus the lag or later, if there is one, but of none before `oldest`: the
-//! times of a clock that was loaded may say that such a generation has not expired yet (see
-//! "Copies"). Without a reading of its own, a split notes as expired what has expired by the time
-//! at which the last generation ended.
+//! that expires at t + d plus the lag or later, if there is one. (It takes none before `oldest`:
+//! what was noted as expired before a save may have some time left in the clock that is loaded, see
+//! "Copies".) A split does not read the time. It notes as expired what has expired by a time that
+//! has passed: when the last generation ended, or when this one began.
 //!
 //! *What a lookup hides has expired.* It compares with the time at which an ended generation
 //! expires, which is final: one life after the last due time, stored before the word was replaced,
@@ -159,8 +161,8 @@
 //! then, and is due by r + I and the 256 ns of the unit. If n is not extended, it ends at that
 //! time, whenever the next write comes: an end is a time, not an event. So the item is found until
 //! r + I + L, by the reading of the lookup, which trails by at most the lag. With I = L / 6, that
-//! is at most 1.2 times the time to live and two lags, if the lag is a fifth of the time to live or
-//! less.
+//! is at most 1.2 times the time to live and two lags, if the time to live is at least five lags,
+//! and 16 µs for what is rounded.
 //!
 //! A generation is extended only by a write that finds it due while n + 1 is not permitted: a
 //! thread holds the lock of the sweep, or a stripe that was not passed yet in n. Where only the
@@ -289,9 +291,14 @@
 //! generation begins meanwhile. The copy goes on with the times, `clean`, the last generation of a
 //! refresh, and the pass as they are; no stripe of its own has been passed. In a snapshot, the
 //! times are those that are left when it is taken. For that, and for the load, the time is read
-//! without a lag: in the copy, before the locks, since no code of the caller's runs under one. So
-//! other threads may have noted as expired what has time left in the loaded clock. Nobody holds a stripe while waiting for the lock of the sweep. So no cycle of
-//! waiting threads forms.
+//! without a lag: in the copy, before the locks, since no code of the caller's runs under one. If
+//! the word shows a later time, because a generation has begun or was extended while the copy
+//! waited for the locks, that time counts. So in the loaded clock, the current generation is due
+//! within I and 512 ns, and what a split takes for a time that has passed has passed. But what
+//! other threads have noted as expired meanwhile may have time left.
+//!
+//! Nobody holds a stripe while waiting for the lock of the sweep. So no cycle of waiting threads
+//! forms.
 //!
 //! # Counting
 //!

@@ -15,10 +15,10 @@ use crate::sync::acquire_fence;
 /// says when that does not hold. The same on all systems, since a snapshot may be loaded on another
 /// one.
 const MAX_LAG: u64 = 72_000_000;
-/// The shortest time to live for which the coarse clock serves: five times its lag. So an item is
-/// found for at most 1.2 times the time to live and two lags.
+/// The shortest time to live for which the coarse clock serves: five times its lag, and what is
+/// rounded. So an item is found for at most 1.2 times the time to live and two lags.
 #[cfg(feature = "std")]
-const MIN_COARSE: u64 = 5 * MAX_LAG;
+const MIN_COARSE: u64 = 5 * MAX_LAG + 1_000_000;
 /// The shortest and the longest time to live: 20 µs, and 36 years. Intervals and ends are rounded
 /// up to 256 ns each, a 30th of the former at most.
 pub(crate) const TIMES_TO_LIVE: core::ops::RangeInclusive<u64> = 20_000..=1 << 60;
@@ -233,10 +233,12 @@ impl ClockState {
     }
 
     /// A clock that stands still, of this generation, by which those slots are visible that this
-    /// clock shows when it is read, and that will not have expired in a later generation.
+    /// clock shows when it is read, and that will not have expired in a later generation. (With a
+    /// time to live, generations do not pass by themselves.)
     #[cfg(feature = "std")]
     pub(crate) fn looked_at_from(self, generation: u64) -> Self {
         let later = generation.saturating_sub(self.generation);
+        let later = if self.time.is_some() { 0 } else { later };
         let visible = u64::from(self.visible_after(0)).saturating_sub(later);
         self.stopped(visible as u32)
     }

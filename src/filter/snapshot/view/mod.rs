@@ -157,10 +157,11 @@ impl<'a, C: Contents, G: Growth, S: BuildHasher> View<'a, C, G, S> {
 impl<G: Growth, S: BuildHasher + Clone> View<'_, Expiring, G, S> {
     /// Returns a view of the same bytes in a later generation. It finds what the saved filter would
     /// find if nothing had been inserted since, and [`advance`](Filter::advance) had been called
-    /// that often. In an earlier generation than that of the save, it is a view of the save.
+    /// that often. In an earlier generation than that of the save, it is a view of the save. So it
+    /// is with a time to live, where `advance` begins no generation: see [`after`](Self::after).
     ///
     /// This takes about a microsecond where a view copies nothing. No time passes for a view by
-    /// itself: with a time to live, see [`after`](Self::after).
+    /// itself.
     ///
     /// # Errors
     /// [`LoadError::OutOfMemory`].
