@@ -159,6 +159,27 @@ fn writes_after_a_silence() {
     });
 }
 
+/// Catches a sweep that sees that a generation has begun, but not when the one before it expires.
+#[test]
+fn a_sweep_beside_the_beginning_of_a_generation() {
+    check("ttl_sweep_begin", 1, &["done"], |seen| {
+        let time = Time::new();
+        let filter = Arc::new(filter(&time));
+        let keys = [1, 2].map(Hashed);
+        // What is older has expired, and the next generation is permitted.
+        time.set(8 * INTERVAL);
+        (0..4).for_each(|_| _ = filter.sweep(2));
+        filter.insert(&keys[0]).expect("room");
+        filter.sweep(2);
+        time.set(9 * INTERVAL + 300);
+        let sweeper = spawn(&filter, |filter| _ = filter.sweep(2));
+        filter.insert(&keys[1]).expect("room");
+        sweeper.join().unwrap();
+        assert!(keys.iter().all(|key| filter.contains(key)), "forgotten early");
+        seen.note("done");
+    });
+}
+
 /// Catches a mover or a sweep that decides by a generation or a time which it read before it had
 /// the lock: while it stands still, two generations begin, and it clears a slot of the last one.
 #[test]

@@ -251,7 +251,7 @@ impl ClockState {
         self.stopped(visible)
     }
 
-    /// The number of ages that are visible when this many nanoseconds have passed since it was read.
+    /// The number of visible ages when this many nanoseconds have passed since it was read.
     #[cfg(feature = "std")]
     fn visible_after(&self, nanos: u64) -> u32 {
         let Some(state) = &self.time else { return self.window + 1 };
