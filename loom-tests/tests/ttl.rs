@@ -162,7 +162,7 @@ fn writes_after_a_silence() {
 /// Catches a sweep that sees that a generation has begun, but not when the one before it expires.
 #[test]
 fn a_sweep_beside_the_beginning_of_a_generation() {
-    check("ttl_sweep_begin", 1, &["done"], |seen| {
+    check("ttl_sweep_begin", 600, &["done"], |seen| {
         let time = Time::new();
         let filter = Arc::new(filter(&time));
         let keys = [1, 2].map(Hashed);
