@@ -315,8 +315,10 @@ impl Clock {
 
     /// Returns whether the generation after that of a word may begin.
     pub(super) fn may_begin_after(&self, word: u64) -> bool {
-        // Acquire: pairs with the Release of `permit`: all slots whose stamp the next generation
-        // uses are swept.
+        // Acquire: pairs with the Release of `permit_after`: all slots whose stamp the next
+        // generation uses are swept.
+        // mutant-ok: who begins a generation takes the lock of the sweep next, unless another
+        // thread holds it. No model has that twice
         self.limit.load_to_change(Acquire).wrapping_sub(word) % UNIT == 1
     }
 
@@ -326,6 +328,7 @@ impl Clock {
         let is_clean = number + 1 - self.sweep.clean.load(Relaxed) < self.mask;
         if is_clean && self.limit.load_to_change(Relaxed) == number && number < MAX_GENERATION {
             // Release: pairs with the Acquire of `may_begin_after`. A swap because of loom.
+            // mutant-ok: as there
             self.limit.swap(number + 1, Release);
         }
     }
