@@ -41,10 +41,9 @@
 //! - **`expiry`**, for each stamp, when the last generation with it that has ended expires. (Of the
 //!   current generation, the word tells.)
 //! - **`oldest`**: all generations before it have ended and expired, in a loaded clock before the
-//!   save. (Without a time to live, that
-//!   is n - w.) With a time to live, a new clock begins as if w generations had come before, an
-//!   interval each: shorter lives take their stamps. So its `oldest`, the bound of its first pass
-//!   and its `clean` are n - w, too.
+//!   save. (Without a time to live, that is n - w.) With a time to live, a new clock begins as if w
+//!   generations had come before, an interval each: shorter lives take their stamps. So its
+//!   `oldest`, the bound of its first pass and its `clean` are n - w, too.
 //! - Under the lock of the sweep alone: the stripes that were *passed* in this generation; the
 //!   `floor`, which is `oldest` when this passing began; the present pass over the buckets, and its
 //!   `bound`: it clears all slots of generations before that; and `clean`, the bound of the last
