@@ -47,8 +47,8 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
     ///
     /// The cache lines of dozens of keys are in flight at once, and vector instructions (AVX-512 or
     /// AVX2, where the processor has them) compare several keys per step. A few keys are looked up
-    /// one by one, where that is faster, so no batch costs more than single lookups. In a table
-    /// beyond the caches, large batches cost less than half as much.
+    /// one by one, where that is faster. In a table beyond the caches, large batches cost less than
+    /// half as much as single lookups.
     ///
     /// # Panics
     /// If the slices differ in length.

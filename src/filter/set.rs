@@ -266,7 +266,7 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
     ) -> Result<usize, InsertBatchError> {
         check_lengths(keys.len(), "answers", added.len());
         if self.are_few(Some(keys.len())) {
-            return insert_few(added, Some(&self.items), self.insert_each_unique(keys));
+            return insert_few(added, Some(&self.items), self.insert_few_unique(keys));
         }
         insert_batch(added, Some(&self.items), |outcomes| self.insert_unique_many(keys, outcomes))
     }
@@ -289,7 +289,7 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
     pub fn insert_unique_mask<K: Key>(&self, keys: &[K]) -> InsertMask {
         check_burst(keys.len());
         if self.are_few(Some(keys.len())) {
-            return insert_few_of_burst(Some(&self.items), self.insert_each_unique(keys));
+            return insert_few_of_burst(Some(&self.items), self.insert_few_unique(keys));
         }
         let insert = |outcomes: &mut Outcomes<'_>| self.insert_unique_many(keys, outcomes);
         insert_burst(keys.len(), Some(&self.items), insert)
@@ -342,7 +342,7 @@ impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
 
     /// Inserts each item that is absent, one by one. Tells of each whether it was.
     #[inline]
-    fn insert_each_unique<K: Key>(
+    fn insert_few_unique<K: Key>(
         &self,
         keys: &[K],
     ) -> impl Iterator<Item = Result<bool, InsertError>> {
