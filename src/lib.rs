@@ -220,7 +220,7 @@ pub use filter::{
     StableHashBuilder, StableHasher, Values, kind,
 };
 #[cfg(feature = "std")]
-pub use filter::{Dump, LoadError, Loader, View};
+pub use filter::{Dump, KeyTypes, LoadError, Loader, View};
 #[cfg(feature = "stats")]
 pub use table::Stats;
 pub use table::split::Shrinking;

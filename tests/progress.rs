@@ -104,7 +104,7 @@ impl Scene {
     /// A table without items, which splits buckets when this share of its slots, in 256ths, is
     /// occupied, and a call that does nothing.
     fn new(leveled: &Leveled, first: u64, load: u32) -> Self {
-        let limits = Limits { buckets: first << 15, load };
+        let limits = Limits { buckets: first << 15, load, copies: 1 };
         let table =
             GrowingTable::new(*leveled, Payload::NONE, first, limits, STRIPES, (true, false));
         let (table, call) = (Arc::new(table.expect("a small table")), Arc::new(|| true));

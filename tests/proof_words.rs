@@ -59,7 +59,7 @@ fn plain(slots: Slots) -> Compute {
 }
 
 fn growing(leveled: Leveled) -> Compute {
-    let limits = Limits { buckets: 64, load: 200 };
+    let limits = Limits { buckets: 64, load: 200, copies: 1 };
     let table = GrowingTable::new(leveled, Payload::NONE, 8, limits, 2, (false, false));
     let table = table.expect("a small table");
     Box::new(move |numbers, case| of_growing(&table, numbers, case))

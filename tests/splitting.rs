@@ -28,7 +28,7 @@ struct Held {
 
 impl Held {
     fn new(leveled: &Leveled, first: u64, buckets: u64) -> Self {
-        let limits = Limits { buckets, load: LOAD };
+        let limits = Limits { buckets, load: LOAD, copies: 1 };
         let table = GrowingTable::new(*leveled, Payload::NONE, first, limits, 64, (true, false));
         Self { table: table.expect("a small table"), keys: Vec::new() }
     }
@@ -131,7 +131,7 @@ fn tables_of_one_to_three_first_buckets_grow_to_the_last_level() {
 fn the_largest_number_of_buckets_is_kept() {
     for (first, largest) in [(1, 1), (1, 5), (3, 3), (3, 100), (1_000, 1_999), (1_000, 2_001)] {
         let mut held = Held::new(&Leveled::new(4, 7, 0), first, largest);
-        assert_eq!(fill(&mut held), InsertError::MaxCapacity, "{first} to {largest}");
+        assert_eq!(fill(&mut held), InsertError::FullyGrown, "{first} to {largest}");
         assert!(held.table.buckets() <= largest);
         assert!(largest < 100 || held.table.buckets() == largest, "{largest}");
     }
@@ -155,7 +155,7 @@ fn item_of(table: &GrowingTable, core: u64, start: u32, bits: u64) -> Item {
 #[test]
 fn a_removal_after_the_refresh_of_a_false_positive_takes_nothing() {
     const WINDOW: u32 = 13;
-    let limits = Limits { buckets: 512, load: 256 };
+    let limits = Limits { buckets: 512, load: 256, copies: 1 };
     let aged = Payload::stamps(4, WINDOW, u64::from(WINDOW));
     let table = GrowingTable::new(THREE, aged, 16, limits, 8, (false, false));
     let table = table.expect("memory");
@@ -186,7 +186,7 @@ fn a_removal_after_the_refresh_of_a_false_positive_takes_nothing() {
 #[test]
 fn a_child_that_cannot_be_given_up_keeps_its_memory() {
     for bucket in 1..256 {
-        let limits = Limits { buckets: 1_024, load: 256 };
+        let limits = Limits { buckets: 1_024, load: 256, copies: 1 };
         let table = GrowingTable::new(TWO, Payload::NONE, 256, limits, 8, (false, false));
         let mut table = table.expect("memory");
         assert_eq!(table.split_early(Place { bucket, level: 0 }), Ok(true));

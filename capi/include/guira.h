@@ -58,8 +58,8 @@
 // After GUIRA_ERR_PANIC, the object may have changed. A growing object may have grown: "nothing"
 // means its items.
 //
-// Where GUIRA_ERR_FULL stands below, a growing object returns GUIRA_ERR_MAX_CAPACITY, _FULLY_GROWN
-// or _NO_MEMORY, if that is why it cannot grow. (A merge returns GUIRA_ERR_FULL or _NO_MEMORY.)
+// Where GUIRA_ERR_FULL stands below, a growing object returns GUIRA_ERR_FULLY_GROWN or _NO_MEMORY,
+// if that is why it cannot grow. (A merge returns GUIRA_ERR_FULL or _NO_MEMORY.)
 //
 // Misuse that can be noticed (null pointers, impossible lengths and parameters) is an error. Misuse
 // that cannot be noticed is undefined behaviour: pointers to fewer values than the function says,
@@ -151,46 +151,45 @@ typedef enum guira_status {
     // No empty slot is within reach of the item, and the object may not grow, or not beyond
     // `max_bytes`. The item may fit after removals, or once the next generation has begun.
     GUIRA_ERR_FULL = 9,
-    // As GUIRA_ERR_FULL, in a growing object that has grown as far as its `max_capacity` needs.
-    GUIRA_ERR_MAX_CAPACITY = 10,
-    // As GUIRA_ERR_FULL, in a growing object of 32,768 times its first size, or of 2^32 buckets.
-    // With a larger capacity, or with a `max_capacity`, it would grow further.
-    GUIRA_ERR_FULLY_GROWN = 11,
+    // As GUIRA_ERR_FULL, in a growing object that has grown as far as its `max_capacity` needs, or
+    // without one, as far as its rate allows. With a larger one, or a larger capacity, it would
+    // grow further.
+    GUIRA_ERR_FULLY_GROWN = 10,
     // The buckets of the item hold too many copies of it, or as many as `max_copies` allows.
-    GUIRA_ERR_TOO_MANY_COPIES = 12,
+    GUIRA_ERR_TOO_MANY_COPIES = 11,
     // The value has more bits than the values of the map.
-    GUIRA_ERR_VALUE_TOO_LARGE = 13,
+    GUIRA_ERR_VALUE_TOO_LARGE = 12,
     // The life is longer than `ttl_ns`; or the number of generations is not in 1 to the window; or
     // it is a time where there is no `ttl_ns`, or a number of generations where there is one.
-    GUIRA_ERR_LIFE = 14,
+    GUIRA_ERR_LIFE = 13,
     // The file could not be read or written. On Linux and macOS, `errno` tells why.
-    GUIRA_ERR_IO = 15,
+    GUIRA_ERR_IO = 14,
     // A callback returned an error.
-    GUIRA_ERR_CALLBACK = 16,
+    GUIRA_ERR_CALLBACK = 15,
     // The bytes are not a snapshot.
-    GUIRA_ERR_NOT_A_SNAPSHOT = 17,
+    GUIRA_ERR_NOT_A_SNAPSHOT = 16,
     // The snapshot has a format version that this release does not know.
-    GUIRA_ERR_UNKNOWN_VERSION = 18,
+    GUIRA_ERR_UNKNOWN_VERSION = 17,
     // The snapshot is of another type of object.
-    GUIRA_ERR_OTHER_TYPE = 19,
+    GUIRA_ERR_OTHER_TYPE = 18,
     // The items of the snapshot were hashed by another hasher than `StableHashBuilder`, the default
     // of the Rust crate.
-    GUIRA_ERR_OTHER_HASHER = 20,
+    GUIRA_ERR_OTHER_HASHER = 19,
     // The bytes end before the snapshot does.
-    GUIRA_ERR_TRUNCATED = 21,
+    GUIRA_ERR_TRUNCATED = 20,
     // The snapshot is damaged, or more bytes follow it in its file.
-    GUIRA_ERR_DAMAGED = 22,
+    GUIRA_ERR_DAMAGED = 21,
     // The objects differ in layout, size or seed, so they cannot be merged. Or the one that items
     // are added to has grown much further: merge it into the other one.
-    GUIRA_ERR_MISMATCH = 23,
+    GUIRA_ERR_MISMATCH = 22,
     // The object does not grow, so it cannot shrink.
-    GUIRA_ERR_NOT_GROWING = 24,
+    GUIRA_ERR_NOT_GROWING = 23,
     // A panic inside the library, which is a defect. A message was printed to standard error. The
     // object remains usable, and may have changed.
-    GUIRA_ERR_PANIC = 25,
+    GUIRA_ERR_PANIC = 24,
     // The saved expiring set had a `clock`: use `guira_expiring_load_with_clock` or
     // `guira_expiring_read_from_with_clock`. Or it had none, and one was passed.
-    GUIRA_ERR_CLOCK = 26,
+    GUIRA_ERR_CLOCK = 25,
 } guira_status;
 
 // Callbacks get the `context` of the call. They must return: a `longjmp` or a C++ exception out of
@@ -228,9 +227,13 @@ typedef struct guira_params {
     // Limit on the memory in bytes. Default: none.
     uint64_t max_bytes;
     // Growing objects: items up to which they must be able to grow. They may start larger for that.
-    // The fewer they are, the fewer bits per item the target rate may need. Default: as far as they
-    // can grow, to 32,768 times their first size.
+    // The fewer they are, the fewer bits per item the target rate may need. Default: as far as the
+    // rate allows, to at least 4,096 and at most 32,768 times their first size.
     uint64_t max_capacity;
+    // Items that may be equal at a time (in a map the items of one key): the size is chosen so that
+    // the capacity holds for them. More of some items take the room of others. Default: 1, or
+    // `max_copies`.
+    uint64_t copies;
     // Expiring sets: the time to live, 20 us to 36 years. An item is found for this time after its
     // insert or refresh began, and not after 1.2 times this time and two lags of the clock after
     // that returned, whatever is written or not. It is found for longer only while a thread that is

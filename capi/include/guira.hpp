@@ -31,8 +31,8 @@ inline void expect(bool agree) { if (!agree) throw error(GUIRA_ERR_ARGUMENT); }
 
 // As `check` for an insert, and whether there was room.
 inline bool has_room(guira_status status) {
-    bool full = status == GUIRA_ERR_FULL || status == GUIRA_ERR_MAX_CAPACITY ||
-                status == GUIRA_ERR_FULLY_GROWN || status == GUIRA_ERR_TOO_MANY_COPIES;
+    bool full = status == GUIRA_ERR_FULL || status == GUIRA_ERR_FULLY_GROWN ||
+                status == GUIRA_ERR_TOO_MANY_COPIES;
     if (!full) check(status);
     return !full;
 }

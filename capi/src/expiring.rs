@@ -14,7 +14,7 @@ use guira_rs::{
 use crate::{
     hashes::Room,
     info::Info,
-    object::{Kind, Object, peek, to_path},
+    object::{Kind, Object, loader, peek, to_path},
     params::{Params, unused},
     pointer::{In, Optional, Out, Owned, Ref, Shared},
     refusals::Refusals,
@@ -68,10 +68,10 @@ fn read([function, context]: [usize; 2]) -> u64 {
 impl Object<kind::Expiring> {
     /// Loads a file of an object with a clock of the caller.
     fn load_with_clock(path: &Path, clock: Clock) -> Result<Self, LoadError> {
-        let fixed = Filter::loader().foreign_clock(read, kept(clock));
+        let fixed = loader().foreign_clock(read, kept(clock));
         match fixed.file(path) {
             Err(LoadError::OtherKind { .. }) => {
-                let growing = Filter::loader().foreign_clock(read, kept(clock));
+                let growing = loader().foreign_clock(read, kept(clock));
                 growing.file(path).map(Self::Growing)
             }
             loaded => loaded.map(Self::Fixed),
@@ -83,9 +83,9 @@ impl Object<kind::Expiring> {
         let clock = kept(clock);
         peek(stream, |reader, grows| {
             if grows {
-                Filter::loader().foreign_clock(read, clock).reader(reader).map(Self::Growing)
+                loader().foreign_clock(read, clock).reader(reader).map(Self::Growing)
             } else {
-                Filter::loader().foreign_clock(read, clock).reader(reader).map(Self::Fixed)
+                loader().foreign_clock(read, clock).reader(reader).map(Self::Fixed)
             }
         })
     }

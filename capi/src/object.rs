@@ -7,7 +7,7 @@ use std::{
 };
 
 use guira_rs::{
-    BuildError, Filter, FilterBuilder, LoadError,
+    BuildError, Filter, FilterBuilder, KeyTypes, LoadError, Loader,
     kind::{Contents, Fixed, Growing, Growth},
 };
 
@@ -40,6 +40,11 @@ pub trait Kind: Contents + Sized {
     fn describe<G: Growth>(_filter: &Filter<Self, G>, _info: &mut Info) {}
 }
 
+/// Returns a loader. The keys of C are bytes, or hashes.
+pub fn loader<C: Contents, G: Growth>() -> Loader<C, G> {
+    Filter::loader().ignore_types(KeyTypes::ALL.without(KeyTypes::SLICES))
+}
+
 impl<C: Kind> Object<C> {
     /// Creates an object, or returns an error if a parameter is not for it.
     pub fn create(params: &Params) -> Result<Self, Status> {
@@ -61,8 +66,8 @@ impl<C: Kind> Object<C> {
 
     /// Loads a file.
     pub fn load(path: &Path) -> Result<Self, LoadError> {
-        match Filter::loader().file(path) {
-            Err(LoadError::OtherKind { .. }) => Filter::loader().file(path).map(Self::Growing),
+        match loader().file(path) {
+            Err(LoadError::OtherKind { .. }) => loader().file(path).map(Self::Growing),
             loaded => loaded.map(Self::Fixed),
         }
     }
@@ -71,9 +76,9 @@ impl<C: Kind> Object<C> {
     pub fn read_from(stream: &mut impl Read) -> Result<Self, LoadError> {
         peek(stream, |reader, grows| {
             if grows {
-                Filter::loader().reader(reader).map(Self::Growing)
+                loader().reader(reader).map(Self::Growing)
             } else {
-                Filter::loader().reader(reader).map(Self::Fixed)
+                loader().reader(reader).map(Self::Fixed)
             }
         })
     }

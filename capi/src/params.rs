@@ -17,6 +17,7 @@ extensible! {
         pub seed: u64,
         pub max_bytes: u64,
         pub max_capacity: u64,
+        pub copies: u64,
         pub ttl_ns: u64,
         pub clock: ClockFn,
         pub clock_context: *mut c_void,
@@ -50,6 +51,9 @@ impl Params {
         }
         if self.seed != 0 {
             builder = builder.seed(self.seed);
+        }
+        if self.copies != 0 {
+            builder = builder.copies(usize::try_from(self.copies).unwrap_or(usize::MAX));
         }
         if self.writers != 0 {
             builder = builder.writers(self.writers as usize);

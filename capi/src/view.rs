@@ -3,12 +3,13 @@
 use core::time::Duration;
 
 use guira_rs::{
-    Filter, Hashed, LoadError,
+    Hashed, LoadError,
     kind::{Contents, Expiring, Fixed, Growing, Map, Set},
 };
 
 use crate::{
     hashes::Room,
+    object::loader,
     pointer::{In, Optional, Out, Owned, Ref},
     status::Status,
 };
@@ -55,9 +56,9 @@ macro_rules! any {
 impl<C: Contents> Of<C> {
     fn open(bytes: &'static [u8]) -> Result<Self, LoadError> {
         Ok(if bytes.get(GROWTH) == Some(&1) {
-            Self::Growing(Filter::loader().view(bytes)?)
+            Self::Growing(loader().view(bytes)?)
         } else {
-            Self::Fixed(Filter::loader().view(bytes)?)
+            Self::Fixed(loader().view(bytes)?)
         })
     }
 }

@@ -92,7 +92,7 @@ static void largest_capacity(void) {
     guira_status status = GUIRA_OK;
     bool refused[64] = {false}, inserted = false;
     for (uint64_t hash = 0; status == GUIRA_OK; hash++) status = guira_filter_insert(filter, hash);
-    EQUAL(status, GUIRA_ERR_MAX_CAPACITY);
+    EQUAL(status, GUIRA_ERR_FULLY_GROWN);
     guira_info info = filter_info(filter);
     CHECK(info.items >= 5 * ITEMS && info.capacity >= 5 * ITEMS && info.capacity < 6 * ITEMS);
     EQUAL(info.next_growth_bytes, 0);
@@ -100,13 +100,13 @@ static void largest_capacity(void) {
     do {
         status = guira_filter_insert_unique(filter, next++, &inserted);
     } while (status == GUIRA_OK);
-    EQUAL(status, GUIRA_ERR_MAX_CAPACITY);
+    EQUAL(status, GUIRA_ERR_FULLY_GROWN);
     number(hashes, 64, next);
     while (status = guira_filter_insert_batch(filter, hashes, 8, 64, refused, NULL),
            status == GUIRA_OK) {
         number(hashes, 64, next += 64);
     }
-    EQUAL(status, GUIRA_ERR_MAX_CAPACITY);
+    EQUAL(status, GUIRA_ERR_FULLY_GROWN);
     OK(guira_filter_destroy(filter));
 }
 

@@ -129,7 +129,7 @@ macro_rules! tiny {
 
         impl Tiny for Filter<$contents, Growing> {
             fn limited(max_copies: Option<NonZero<u8>>) -> Self {
-                let limits = Limits { buckets: 4, load: 256 };
+                let limits = Limits { buckets: 4, load: 256, copies: 1 };
                 Self::around(growing($payload, 2, limits), $growing, $clock, max_copies)
             }
 

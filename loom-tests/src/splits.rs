@@ -57,7 +57,7 @@ pub fn table(first: u64, max: u64) -> Arc<GrowingTable> {
 /// If there is no memory.
 #[must_use]
 pub fn with_load(first: u64, max: u64, load: u32) -> Arc<GrowingTable> {
-    let limits = Limits { buckets: max, load };
+    let limits = Limits { buckets: max, load, copies: 1 };
     Arc::new(growing(Payload::NONE, first, limits))
 }
 
@@ -93,7 +93,7 @@ pub type Map = GrowingTable;
 /// If there is no memory.
 #[must_use]
 pub fn map() -> Arc<Map> {
-    let limits = Limits { buckets: 4, load: 1024 };
+    let limits = Limits { buckets: 4, load: 1024, copies: 1 };
     Arc::new(growing(Payload::values(4), 2, limits))
 }
 

@@ -31,13 +31,13 @@ pub fn aging(max: u64) -> Arc<Aging> {
 /// If there is no memory.
 #[must_use]
 pub fn with_load(first: u64, max: u64, load: u32) -> Arc<Aging> {
-    new(Payload::stamps(STAMP_BITS, WINDOW, START), first, Limits { buckets: max, load })
+    new(Payload::stamps(STAMP_BITS, WINDOW, START), first, Limits { buckets: max, load, copies: 1 })
 }
 
 /// As [`aging`], with the longer window.
 #[must_use]
 pub fn aging_longer(max: u64) -> Arc<Aging> {
-    new(Payload::stamps(LONG_STAMP_BITS, LONG_WINDOW, START), 2, Limits { buckets: max, load: 256 })
+    new(Payload::stamps(LONG_STAMP_BITS, LONG_WINDOW, START), 2, Limits { buckets: max, load: 256, copies: 1 })
 }
 
 fn new(aged: Payload, first: u64, limits: Limits) -> Arc<Aging> {

@@ -107,7 +107,7 @@ pub fn filter(time: &Time) -> ExpiringFilter {
 /// If there is no memory.
 #[must_use]
 pub fn growing_filter(time: &Time) -> GrowingExpiringFilter {
-    let limits = Limits { buckets: 4, load: 256 };
+    let limits = Limits { buckets: 4, load: 256, copies: 1 };
     let aged = Payload::stamps(2, WINDOW, START);
     let layout = Layout::growing(2, 2).expect("a layout");
     GrowingExpiringFilter::around(growing(aged, 2, limits), layout, time.clock(), None)

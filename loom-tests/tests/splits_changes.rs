@@ -359,7 +359,7 @@ fn copies_in_one_bucket() {
 #[test]
 fn count_in_one_bucket_that_both_sides_leave() {
     check("split_one_bucket_count", 1_800, &["done"], |seen| {
-        let limits = Limits { buckets: 4, load: 1024 };
+        let limits = Limits { buckets: 4, load: 1024, copies: 1 };
         let table = growing(Payload::NONE, 1, limits);
         let filter = GrowingFilter::around(table, Layout::Growing2x30, None, None);
         let item = |hash| filter.table().growth().item(filter.mixed_hash(hash));

@@ -246,7 +246,7 @@ fn insert_into_a_table_that_may_not_grow() {
         assert!(table.remove::<S>(first));
         let outcome = inserter.join().unwrap();
         let is_stored = seen.note_if(outcome.is_ok(), "stored", "refused");
-        assert!(is_stored || outcome == Err(InsertError::MaxCapacity), "{outcome:?}");
+        assert!(is_stored || outcome == Err(InsertError::FullyGrown), "{outcome:?}");
         assert_eq!(table.count::<S>(new), usize::from(is_stored));
         assert_eq!(table.count::<S>(second), 1);
     });

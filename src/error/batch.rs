@@ -142,7 +142,6 @@ impl fmt::Display for InsertBatchError {
             ("too many copies", InsertError::TooManyCopies),
             ("value too large", InsertError::ValueTooLarge),
             ("out of memory", InsertError::OutOfMemory),
-            ("at `max_capacity`", InsertError::MaxCapacity),
             ("fully grown", InsertError::FullyGrown),
         ];
         for (name, wanted) in reasons {
@@ -170,15 +169,15 @@ mod tests {
     fn the_text_counts_each_reason_and_the_debug_output_is_short() {
         let failed = |len: usize| {
             let mut failures = Failures::default();
-            assert!(failures.add(1, InsertError::MaxCapacity).is_continue());
+            assert!(failures.add(1, InsertError::FullyGrown).is_continue());
             (1..len).for_each(|_| assert!(failures.add(0, InsertError::Full).is_continue()));
             failures.check(3, 0).expect_err("some failed")
         };
-        let text = "8 of a batch's first 11 items could not be inserted, filter full: 7, at \
-                    `max_capacity`: 1; `failures` lists them";
+        let text = "8 of a batch's first 11 items could not be inserted, filter full: 7, fully \
+                    grown: 1; `failures` lists them";
         assert_eq!(failed(8).to_string(), text);
         let shown = |len| format!("{:?}", failed(len)).matches("(0, ").count();
         assert_eq!([9, 1_000].map(shown), [MAX_SHOWN; 2]);
-        assert_eq!(failed(8).failures().next_back(), Some((1, InsertError::MaxCapacity)));
+        assert_eq!(failed(8).failures().next_back(), Some((1, InsertError::FullyGrown)));
     }
 }

@@ -40,6 +40,21 @@ pub enum BuildError {
     },
     /// The limit on copies of an item is zero.
     ZeroMaxCopies,
+    /// The number of equal items is zero.
+    ZeroCopies,
+    /// No layout, or not the one that was named, holds so many
+    /// [equal items](crate::FilterBuilder::copies) at this capacity: they are more than the slots
+    /// of a bucket; or less than a sixteenth of the slots could be used, because too often a
+    /// few keys with all their copies meet in few buckets. Keys with the same fingerprint and
+    /// buckets do, and the larger the table and the shorter the fingerprint, the more of them there
+    /// are.
+    #[non_exhaustive]
+    CopiesTooMany {
+        /// The number of equal items.
+        copies: usize,
+        /// The largest number that can be held at this capacity.
+        most: usize,
+    },
     /// The number of expected writers is zero.
     ZeroWriters,
     /// The filter does not fit into its cap on memory. If it grows: not even at its first size.
@@ -116,6 +131,10 @@ texts! { BuildError:
     Self::OutOfMemory { bytes } =>
         "the system refused {bytes} bytes of memory: free some, or lower the `capacity`";
     Self::ZeroMaxCopies => "`max_copies` is 0: pass at least 1, or leave it out for no limit";
+    Self::ZeroCopies => "`copies` is 0: pass at least 1, or leave it out for distinct items";
+    Self::CopiesTooMany { copies, most } =>
+        "the filter cannot hold {copies} equal items: pass at most {most}, or store a count as the \
+        value of a map";
     Self::ZeroWriters => "`writers` is 0: pass at least 1, or leave it out for the default";
     Self::MemoryCapTooLow { max_bytes, needed } =>
         "the filter needs {needed} bytes and its `max_bytes` is {max_bytes}: raise it, or lower \
@@ -165,6 +184,8 @@ mod tests {
         for error in [
             BuildError::NoCapacity,
             BuildError::ZeroMaxCopies,
+            BuildError::ZeroCopies,
+            BuildError::CopiesTooMany { copies: 9, most: 8 },
             BuildError::ZeroWriters,
             BuildError::NoExpiry,
             BuildError::TtlAndWindow,

@@ -53,13 +53,11 @@ pub enum InsertError {
     /// filter to grow. A later insert tries again. Only filters that grow return this.
     OutOfMemory,
     /// There is no room, as in [`Full`](Self::Full), and the filter has grown as far as its
-    /// [`max_capacity`](crate::FilterBuilder::max_capacity) needs. It holds at least that many
-    /// items, unless many of them are copies of few. Only filters that grow return this.
-    MaxCapacity,
-    /// There is no room, as in [`Full`](Self::Full), and the filter has 32,768 times the buckets of
-    /// its first size, or 2^32. With a larger [`capacity`](crate::FilterBuilder::capacity) or a
-    /// [`max_capacity`](crate::FilterBuilder::max_capacity), it grows further. Only filters that
-    /// grow return this.
+    /// [`max_capacity`](crate::FilterBuilder::max_capacity) needs, or without one, as far as its
+    /// target rate allows. At most one filter in 10,000 returns this before it holds its
+    /// `max_capacity`. With a larger one, or a larger
+    /// [`capacity`](crate::FilterBuilder::capacity), it grows further. Only filters that grow
+    /// return this.
     FullyGrown,
     /// Both buckets hold only copies of the item or of its
     /// [aliases](crate::Filter#the-contract-of-removal), `2 × slots per bucket` of them (half as
@@ -84,11 +82,9 @@ texts! { InsertError:
     Self::OutOfMemory =>
         "the filter is full, and the system refused the memory for it to grow: free some, and \
         insert the item again";
-    Self::MaxCapacity =>
-        "the filter is full and has reached its `max_capacity`: build it with a larger one";
     Self::FullyGrown =>
-        "the filter is full and has 32,768 times its first buckets, or 2^32: build it with a \
-        larger `capacity`";
+        "the filter is full and has grown as far as it may: build it with a larger `max_capacity`, \
+        or `capacity`";
     Self::TooManyCopies =>
         "the filter takes no further copy of this item: use `insert_unique` if one copy is enough";
     Self::ValueTooLarge =>
@@ -199,10 +195,8 @@ pub(crate) mod tests {
 
     #[test]
     fn errors_of_inserts_and_merges_say_what_to_do() {
-        use InsertError::{
-            FullyGrown, InvalidLife, MaxCapacity, OutOfMemory, TooManyCopies, ValueTooLarge,
-        };
-        let full = [InsertError::Full, OutOfMemory, MaxCapacity, FullyGrown];
+        use InsertError::{FullyGrown, InvalidLife, OutOfMemory, TooManyCopies, ValueTooLarge};
+        let full = [InsertError::Full, OutOfMemory, FullyGrown];
         for error in full.into_iter().chain([TooManyCopies, ValueTooLarge, InvalidLife]) {
             is_advice(&error);
         }

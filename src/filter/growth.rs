@@ -29,7 +29,6 @@ impl<C: Contents, S> Filter<C, Growing, S> {
 
     /// Returns the bytes by which [`size_in_bytes`](Filter::size_in_bytes) will grow in the next
     /// step, or `None` if the filter cannot grow any further: see
-    /// [`MaxCapacity`](crate::InsertError::MaxCapacity) and
     /// [`FullyGrown`](crate::InsertError::FullyGrown). This reads no bucket.
     ///
     /// The filter takes the step when it has split as many buckets as its memory has room for, so

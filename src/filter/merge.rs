@@ -5,7 +5,7 @@ use core::hash::BuildHasher;
 use super::{
     Filter,
     engine::{Engine, bytes_of},
-    hasher::hasher_check,
+    hasher::HasherChecks,
     kind::{Growth, Permanent},
 };
 use crate::{
@@ -94,7 +94,7 @@ impl<C: Permanent, G: Growth, S: BuildHasher> Filter<C, G, S> {
         if self.seed != other.seed {
             return Err(MergeError::Seed);
         }
-        if hasher_check(&self.hasher) != hasher_check(&other.hasher) {
+        if HasherChecks::of(&self.hasher) != HasherChecks::of(&other.hasher) {
             return Err(MergeError::Hasher);
         }
         let Merged { change, outcome } = self.engine.merge(&other.engine);

@@ -28,6 +28,8 @@ pub use builder::FilterBuilder;
 pub use contains::Contains;
 use engine::Engine;
 pub use expiring::{ExpiringFilter, GrowingExpiringFilter, Life};
+#[cfg(feature = "std")]
+pub use hasher::KeyTypes;
 use hasher::mixing_seed;
 pub use hasher::{StableHashBuilder, StableHasher};
 pub use key::{Hashed, Key};

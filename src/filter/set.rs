@@ -88,8 +88,7 @@ pub type CuckooFilter<S = StableHashBuilder> = Filter<Set, Fixed, S>;
 /// |---|---|
 /// | [`Full`](crate::InsertError::Full) | The [cap on memory](crate::FilterBuilder::max_bytes) does not let the filter grow. (Or so many copies of few items fill the buckets around that splits make no room.) |
 /// | [`OutOfMemory`](crate::InsertError::OutOfMemory) | The system refuses the memory for the next step. |
-/// | [`MaxCapacity`](crate::InsertError::MaxCapacity) | The filter has reached its `max_capacity`. |
-/// | [`FullyGrown`](crate::InsertError::FullyGrown) | It has been doubled fifteen times, or has 2^32 buckets. |
+/// | [`FullyGrown`](crate::InsertError::FullyGrown) | The filter has grown as far as its `max_capacity`, or its target rate, allows. |
 /// | [`TooManyCopies`](crate::InsertError::TooManyCopies) | The item's two buckets are full, and hold as many copies of it as a bucket has slots (three if it has two), or there are [`max_copies`](crate::FilterBuilder::max_copies) of them. |
 ///
 /// Every item stays, and lookups and removals go on. A filter that cannot grow fills up first,

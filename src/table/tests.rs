@@ -129,7 +129,7 @@ fn a_lookup_that_a_move_overtakes_finds_the_item() {
 fn in_growing(slots: u32, core: u32, payload: Payload) {
     for first in SIZES {
         let leveled = Leveled::new(slots, core, payload.value_bits());
-        let limits = Limits { buckets: 4 * first, load: 200 };
+        let limits = Limits { buckets: 4 * first, load: 200, copies: 1 };
         for reserve in [true, false] {
             let table = GrowingTable::new(leveled, payload, first, limits, 32, (reserve, false));
             let mut table = table.expect("memory");

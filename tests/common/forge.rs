@@ -5,7 +5,7 @@ use std::ops::Range;
 use rapidhash::v3::{RapidSecrets, rapidhash_v3, rapidhash_v3_seeded};
 
 /// Bytes of the header.
-pub const HEADER: usize = 256;
+pub const HEADER: usize = 320;
 /// Bytes of a block of words.
 pub const BLOCK: usize = 64 << 10;
 /// Where fields are. Those that some kinds of filters lack are zero there.
@@ -20,25 +20,26 @@ pub const BITS: usize = 22;
 pub const VALUE_BITS: usize = 23;
 pub const SEED: usize = 24;
 pub const HASHER_CHECK: usize = 32;
-pub const CAPACITY: usize = 40;
-pub const COPIES: usize = 48;
-pub const TARGET: usize = 56;
-pub const WINDOW: usize = 64;
-pub const GENERATION: usize = 72;
-pub const TIME_TO_LIVE: usize = 80;
-pub const FIRST: usize = 88;
-pub const SIZE: usize = 96;
-pub const MAX_BUCKETS: usize = 104;
-pub const LOAD: usize = 112;
-pub const GHOSTS: usize = 120;
-pub const WORDS: usize = 128;
-pub const OCCUPIED: usize = 136;
-pub const CLEAN: usize = 144;
-pub const REFRESHED: usize = 152;
-pub const BOUND: usize = 160;
-pub const SWEPT: usize = 168;
-pub const END: usize = 176;
-pub const TIMES: usize = 184;
+pub const CAPACITY: usize = 64;
+pub const COPIES: usize = 72;
+pub const TARGET: usize = 80;
+pub const WINDOW: usize = 88;
+pub const GENERATION: usize = 96;
+pub const TIME_TO_LIVE: usize = 104;
+pub const FIRST: usize = 112;
+pub const SIZE: usize = 120;
+pub const MAX_BUCKETS: usize = 128;
+pub const LOAD: usize = 136;
+pub const EXPECTED: usize = 144;
+pub const GHOSTS: usize = 152;
+pub const WORDS: usize = 160;
+pub const OCCUPIED: usize = 168;
+pub const CLEAN: usize = 176;
+pub const REFRESHED: usize = 184;
+pub const BOUND: usize = 192;
+pub const SWEPT: usize = 200;
+pub const END: usize = 208;
+pub const TIMES: usize = 216;
 
 /// The number at an offset.
 ///

@@ -26,6 +26,7 @@ on_both_engines! {
     lives_may_be_shorter,
     lives_may_be_shorter_from_the_start,
     short_lives_are_kept_after_a_load,
+    loads_take_no_time_from_what_is_left,
     a_view_in_a_later_generation_shows_nothing_that_has_expired,
     writes_sweep_a_little_each,
     batches_sweep_for_their_items,
@@ -406,6 +407,41 @@ fn short_lives_are_kept_after_a_load<G: Subject>() {
 
 #[cfg(not(feature = "std"))]
 fn short_lives_are_kept_after_a_load<G: Subject>() {}
+
+/// Nor does a load itself take time, or another one of what was loaded: ends are rounded once, not
+/// each time.
+#[cfg(feature = "std")]
+fn loads_take_no_time_from_what_is_left<G: Subject>() {
+    const TTL: u64 = 20_000;
+    const ITEMS: u64 = 500;
+    // Ends are then 255 ns later than an interval after this.
+    NOW.set(1 << 30);
+    let capacity = if <G as Subject>::GROWS { 1_000 } else { 12_000 };
+    let filter = builder::<G>(TTL, capacity).build().expect("memory");
+    pass(5_633);
+    let life = Duration::from_nanos(31);
+    (0..ITEMS).for_each(|key| _ = filter.insert_for(&key, life).expect("room"));
+    let bytes = filter.to_bytes();
+    let load = || {
+        NOW.set(2);
+        let loader = Filter::<Expiring, G>::loader().clock(now);
+        loader.bytes(&bytes).expect("its own bytes")
+    };
+    let finds_all = |filter: &Filter<_, _>| (0..ITEMS).all(|key| filter.contains(&key));
+    let again = (0..10).fold(load(), |filter, _| loaded(&filter));
+    assert!(finds_all(&again));
+    let grown = load();
+    (ITEMS..11_000).for_each(|key| _ = grown.insert(&key).expect("room"));
+    assert!(finds_all(&grown));
+    let late = load();
+    (ITEMS..11_000).for_each(|key| _ = late.insert(&key).expect("room"));
+    pass(most(TTL) + 1);
+    let found = (ITEMS..11_000).filter(|key| late.contains(key)).count();
+    assert_eq!(found, 0, "items that are found too long");
+}
+
+#[cfg(not(feature = "std"))]
+fn loads_take_no_time_from_what_is_left<G: Subject>() {}
 
 /// What has expired at the save is in no later view, though it was not swept yet; what has not is
 /// in all of them.

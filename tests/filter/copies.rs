@@ -44,7 +44,7 @@ fn a_limit_of_zero_is_an_error<K: Kind>() {
 /// without a limit on copies.
 fn refused(layout: Layout, share: f64, limit: usize) -> f64 {
     let filter = CuckooFilter::builder().capacity(400_000).layout(layout).seed(3);
-    let filter = filter.max_copies(limit).build().expect("some megabytes");
+    let filter = filter.copies(1).max_copies(limit).build().expect("some megabytes");
     let slots = filter.slots() as f64;
     let mut rng = rng(4);
     while (filter.len() as f64) < share * filter.slots() as f64 {

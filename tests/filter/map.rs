@@ -137,7 +137,7 @@ fn values_that_do_not_fit_are_reported<G: Subject>() {
 /// Copies of a key count with any value, at every size.
 #[test]
 fn copies_of_a_key_are_limited() {
-    let builder = GrowingMap::builder().capacity(200).value_bits(8).max_copies(3);
+    let builder = GrowingMap::builder().capacity(200).value_bits(8).copies(1).max_copies(3);
     let map = builder.seed(2).build().unwrap();
     for value in 0..2 {
         map.insert(&u64::MAX, value).unwrap();

@@ -62,14 +62,14 @@ fn the_largest_capacity_is_reached() {
             assert!(filter.slots() <= 2 * most.max(1_024), "{filter:?}");
             assert_eq!(filter.next_growth(), None, "{filter:?}");
             let before = (filter.len(), filter.slots(), filter.size_in_bytes());
-            assert_eq!(filter.insert(&refused), Err(InsertError::MaxCapacity));
-            assert_eq!(filter.insert_unique(&refused), Err(InsertError::MaxCapacity));
+            assert_eq!(filter.insert(&refused), Err(InsertError::FullyGrown));
+            assert_eq!(filter.insert_unique(&refused), Err(InsertError::FullyGrown));
             let error = filter.insert_batch([refused]).expect_err("it is full");
-            assert!(error.failures().eq([(0, InsertError::MaxCapacity)]));
+            assert!(error.failures().eq([(0, InsertError::FullyGrown)]));
             let mut added = [true];
             let error = filter.insert_unique_batch(&[refused], &mut added);
             let error = error.expect_err("it is full");
-            assert!(error.failures().eq([(0, InsertError::MaxCapacity)]) && !added[0]);
+            assert!(error.failures().eq([(0, InsertError::FullyGrown)]) && !added[0]);
             assert_eq!(filter.insert_unique_mask(&[refused]).refused, 1);
             assert_eq!((filter.len(), filter.slots(), filter.size_in_bytes()), before);
             assert!((0..refused).all(|key| filter.contains(&key)));
@@ -111,7 +111,7 @@ fn the_next_growth_is_known() {
             }
             assert!(steps > 10, "{steps}");
             let refused = keys.find_map(|key| filter.insert(&key).err());
-            assert_eq!(refused, Some(InsertError::MaxCapacity));
+            assert_eq!(refused, Some(InsertError::FullyGrown));
         }
     }
 }

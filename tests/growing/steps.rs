@@ -30,7 +30,7 @@ fn every_step_is_foretold() {
             assert_eq!(growth, Some(step), "after {steps:?}");
             steps.push(step);
         };
-        assert_eq!((error, filter.next_growth()), (InsertError::MaxCapacity, None));
+        assert_eq!((error, filter.next_growth()), (InsertError::FullyGrown, None));
         println!("reserved: {reserve}; steps: {steps:?}");
         // Reserved memory comes in pages. Other steps differ, which tells one from the next.
         assert!(reserve || steps.iter().any(|&step| step != steps[0]), "{steps:?}");

@@ -1,7 +1,7 @@
 //! The filter of a value, and the loader of one: of the kind that grows, or of the other.
 
 use guira::{
-    BuildError, CuckooFilter, FilterBuilder, GrowingFilter, LoadError, Loader,
+    BuildError, CuckooFilter, FilterBuilder, GrowingFilter, KeyTypes, LoadError, Loader,
     kind::{Fixed, Growing, Growth, Set},
 };
 
@@ -41,7 +41,8 @@ impl Filter {
         }
         let mut builder = builder::<Fixed>(settings, seed, max_bytes);
         if settings.bucket_size > 0 {
-            builder = builder.max_copies(2 * usize::from(settings.bucket_size));
+            // A limit, and not what most items have.
+            builder = builder.copies(1).max_copies(2 * usize::from(settings.bucket_size));
         }
         Ok(Self::Fixed(builder.build()?))
     }
@@ -59,11 +60,16 @@ fn builder<G: Growth>(settings: &Settings, seed: u64, max_bytes: usize) -> Filte
 impl FilterLoader {
     /// Returns a loader for a filter with these settings, whose buckets take at most `max_bytes`.
     pub fn new(settings: &Settings, max_bytes: usize) -> Self {
+        // Keys are bytes.
+        let types = KeyTypes::ALL.without(KeyTypes::SLICES);
         // From the allocator, as above.
         if settings.expansion > 0 {
-            Self::Growing(GrowingFilter::loader().limit(max_bytes).reserve_address_space(false))
+            Self::Growing({
+                let loader = GrowingFilter::loader().ignore_types(types).limit(max_bytes);
+                loader.reserve_address_space(false)
+            })
         } else {
-            Self::Fixed(CuckooFilter::loader().limit(max_bytes))
+            Self::Fixed(CuckooFilter::loader().ignore_types(types).limit(max_bytes))
         }
     }
 

@@ -10,7 +10,7 @@ import struct
 
 MASK = (1 << 64) - 1
 PREAMBLE = 48
-HEADER = 256
+HEADER = 320
 BLOCK = 64 << 10
 
 
@@ -33,8 +33,8 @@ def repair(stream):
     snapshot = stream[PREAMBLE:]
     if len(snapshot) >= HEADER:
         snapshot[HEADER - 8 : HEADER] = packed(checksum(0, bytes(snapshot[: HEADER - 8])))
-        seed = checksum(0, bytes(snapshot[:136]))
-        end = HEADER + 8 * struct.unpack_from("<Q", snapshot, 128)[0]
+        seed = checksum(0, bytes(snapshot[:168]))
+        end = HEADER + 8 * struct.unpack_from("<Q", snapshot, 160)[0]
         table = b""
         for number, at in enumerate(range(HEADER, min(end, len(snapshot)), BLOCK)):
             block = bytes(snapshot[at : min(at + BLOCK, end)])
@@ -72,18 +72,19 @@ def forgeries(stream):
         "slots": (snapshot + 21, 1),
         "bits": (snapshot + 22, 1),
         "values": (snapshot + 23, 1),
-        "split buckets": (snapshot + 96, 4),
-        "level": (snapshot + 100, 4),
+        "split buckets": (snapshot + 120, 4),
+        "level": (snapshot + 124, 4),
     }
     numbers = (
-        *("seed", "hasher check", "capacity of the filter", "copies", "target rate", "window"),
-        *("generation", "time to live", "first buckets", "size", "largest number of buckets"),
-        *("load", "ghosts", "words", "occupied slots", "clean", "refreshed", "bound", "swept"),
+        *("seed", *(f"hasher checks {nth}" for nth in range(4)), "capacity of the filter"),
+        *("copies", "target rate", "window", "generation", "time to live", "first buckets"),
+        *("size", "largest number of buckets", "load", "expected copies", "ghosts", "words"),
+        *("occupied slots", "clean", "refreshed", "bound", "swept"),
         *("end of the sweep", *(f"time {nth}" for nth in range(7))),
     )
     fields |= {name: (snapshot + 24 + 8 * nth, 8) for nth, name in enumerate(numbers)}
     words = snapshot + HEADER
-    for number in range(0, min(40, struct.unpack_from("<Q", stream, snapshot + 128)[0]), 3):
+    for number in range(0, min(40, struct.unpack_from("<Q", stream, snapshot + 160)[0]), 3):
         fields[f"bucket {number}"] = (words + 8 * number, 8)
     nan, infinity = (struct.unpack("<Q", struct.pack("<d", x))[0] for x in (float("nan"), 1e400))
     for name, (at, size) in fields.items():

@@ -2,7 +2,7 @@
 //! and its limit on copies.
 
 use super::FilterBuilder;
-use crate::filter::kind::{Contents, Growing, Growth, Permanent};
+use crate::filter::kind::{Contents, Growing, Growth, Map, Permanent};
 
 impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     /// Sets how batches are looked up, if the processor can. For tests and measurements.
@@ -83,7 +83,7 @@ impl<C: Contents, S> FilterBuilder<C, Growing, S> {
     ///   [`capacity`](Self::capacity) is named, it starts no larger than it ever needs to be.
     /// - *Layout.* A filter that need not grow far may meet its target with fewer bits per item.
     /// - *Errors.* The filter stops growing once it has room for this many items. When it is full,
-    ///   inserts fail with [`MaxCapacity`](crate::InsertError::MaxCapacity).
+    ///   inserts fail with [`FullyGrown`](crate::InsertError::FullyGrown).
     ///   [`build`](Self::build) fails if this is smaller than the capacity, or needs more than 2^32
     ///   buckets.
     /// - *Addresses.* Fewer are [reserved](Self::reserve_address_space).
@@ -122,6 +122,24 @@ impl<C: Contents, S> FilterBuilder<C, Growing, S> {
     }
 }
 
+impl<G: Growth, S> FilterBuilder<Map, G, S> {
+    /// Sets the number of values, equal or not, that a key may have at a time, from 1 up:
+    /// [`copies`](Self::copies), by the name that fits a map. Each of them counts as an item of the
+    /// [`capacity`](Self::capacity).
+    ///
+    /// ```
+    /// let map = guira::CuckooMap::builder().capacity(1_000).values_per_key(2).build()?;
+    /// for key in 0..500 {
+    ///     map.insert(&key, 1)?;
+    ///     map.insert(&key, 2)?;
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn values_per_key(self, values: usize) -> Self {
+        self.copies(values)
+    }
+}
+
 impl<C: Permanent, G: Growth, S> FilterBuilder<C, G, S> {
     /// Sets a limit on the copies of an item, from 1 up. Without one, copies may fill both buckets
     /// of an item, and then no other item finds room there: see
@@ -136,7 +154,9 @@ impl<C: Permanent, G: Growth, S> FilterBuilder<C, G, S> {
     ///
     /// An insert also executes a full fence and reads the item's stripe. It acquires the lock only
     /// if it finds that many copies. Batches do not interleave their searches for room. A snapshot
-    /// contains the limit.
+    /// contains the limit. The size is chosen for as many copies of each item as the limit allows,
+    /// unless [`copies`](Self::copies) says how many to expect: call `copies(1)` if the limit is
+    /// there to keep a few items from taking all the room.
     ///
     /// ```
     /// let filter = guira::CuckooFilter::builder().capacity(100).max_copies(1).build().unwrap();

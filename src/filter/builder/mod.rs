@@ -55,6 +55,8 @@ pub(crate) struct Settings {
     /// Whether filters that grow reserve address space.
     pub(super) reserve: bool,
     pub(super) max_copies: Option<usize>,
+    /// Largest number of equal items for which the filter is sized.
+    pub(super) copies: Option<usize>,
     pub(super) writers: Option<usize>,
     /// Largest number of bytes of the filter, of which the `Filter` value itself takes `own_bytes`.
     pub(super) max_bytes: Option<usize>,
@@ -95,6 +97,9 @@ impl Settings {
         }
         if self.max_copies == Some(0) {
             return Err(BuildError::ZeroMaxCopies);
+        }
+        if self.copies == Some(0) {
+            return Err(BuildError::ZeroCopies);
         }
         if self.writers == Some(0) {
             return Err(BuildError::ZeroWriters);
@@ -146,6 +151,11 @@ impl Settings {
         Ok(WINDOW_OF_TTL)
     }
 
+    /// The largest number of equal items for which the filter is sized.
+    pub(super) fn copies(&self) -> usize {
+        self.copies.or(self.max_copies).unwrap_or(1)
+    }
+
     /// The kernel by which batches are looked up. It is available on this processor.
     pub(super) fn kernel(&self) -> Kernel {
         self.kernel.filter(|kernel| kernel.is_available()).unwrap_or_else(Kernel::best)
@@ -171,8 +181,9 @@ impl<C: Contents, G: Growth, S> fmt::Debug for FilterBuilder<C, G, S> {
 }
 
 impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
-    /// Sets the number of distinct items that must fit. At most one filter in 10,000 refuses one of
-    /// them. Zero counts as one.
+    /// Sets the number of items that must fit: distinct ones, or as many equal ones as
+    /// [`copies`](Self::copies) says, each of which counts. At most one filter in 10,000 refuses one
+    /// of them. Zero counts as one.
     ///
     /// A filter that grows [starts](crate::GrowingFilter#growth) with this capacity. In an
     /// [`ExpiringFilter`](crate::ExpiringFilter#capacity) it must also be enough for what has
@@ -184,6 +195,54 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     /// ```
     pub fn capacity(mut self, items: usize) -> Self {
         self.settings.capacity = Some(items);
+        self
+    }
+
+    /// Sets the number of equal items that the filter may hold at a time, from 1 up: the size is
+    /// chosen so that the [`capacity`](Self::capacity) holds for them. Without it, and without a
+    /// [`max_copies`](FilterBuilder::max_copies), that is for distinct items.
+    ///
+    /// *Equal* are items that [`insert`](crate::Filter::insert) was called with several times; in a
+    /// map all items of a key ([`values_per_key`](FilterBuilder::values_per_key)); and where items
+    /// expire also those that have expired and are not yet swept: of a key that is inserted in every
+    /// generation there may be two more than the window. [`insert_unique`][unique],
+    /// [`insert_or_refresh`][refresh], and a count as the value of a map need one slot for a key
+    /// however often it comes. Prefer them.
+    ///
+    /// Equal items share two buckets, so they need more room. A table of a fixed size fills up to
+    /// this part of its slots, if all items come in so many copies:
+    ///
+    /// | slots per bucket | 1 | 2 | 3 | 4 |
+    /// |---|---|---|---|---|
+    /// | 8 | 99 % | 96 % | 91 % | 86 % |
+    /// | 6 | 98 % | 93 % | 85 % | 73 % |
+    /// | 5 | 97 % | 90 % | 78 % | 60 % |
+    /// | 4 | 96 % | 85 % | 66 % | 45 % |
+    /// | 3 | 93 % | 73 % | 45 % | none |
+    /// | 2 | 85 % | 45 % | none | none |
+    ///
+    /// (Small tables, and short fingerprints in large ones, allow less than the table says where
+    /// copies take more than half of a bucket.) The builder takes the layout that needs the least
+    /// memory for all of this and meets the target. With more than 2 copies and neither a target nor
+    /// a layout, the target of a [`CuckooFilter`](crate::CuckooFilter) is 0.2 %, and that of a
+    /// [`GrowingFilter`](crate::GrowingFilter) 0.5 %, or with 5 copies 5 %.
+    ///
+    /// This is no limit: more copies of some items take the room of others. A filter that grows
+    /// takes as many copies as this where their buckets are full, or as many as a bucket has slots.
+    ///
+    /// [unique]: crate::CuckooFilter#method.insert_unique
+    /// [refresh]: crate::ExpiringFilter#method.insert_or_refresh
+    ///
+    /// ```
+    /// let counted = guira::CuckooFilter::builder().capacity(1_000).copies(2).build()?;
+    /// for key in 0..500 {
+    ///     counted.insert(&key)?;
+    ///     counted.insert(&key)?;
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn copies(mut self, copies: usize) -> Self {
+        self.settings.copies = Some(copies);
         self
     }
 

@@ -2,7 +2,7 @@
 
 #[cfg(feature = "std")]
 use alloc::vec::Vec;
-use core::num::NonZero;
+use core::{iter, num::NonZero};
 
 use super::{
     Engine, age, bytes_of, insert_absent_items, insert_unseen_items, payload, refresh_items,
@@ -343,38 +343,51 @@ fn layouts(settings: &Settings) -> Layouts {
     settings.value_bits.map_or_else(|| by_preference(settings.fastest), with_values_by_preference)
 }
 
-/// Target false-positive rate of filters with values or stamps, if the user named neither a target
-/// nor a layout.
-const DEFAULT_TARGET_WITH_VALUES: f64 = 0.002;
+/// Target false-positive rate of filters with values or stamps, and of those whose items come in
+/// more copies than half of a bucket of the default layout, if the user named neither a target nor
+/// a layout.
+const DEFAULT_TARGET: f64 = 0.002;
 
-/// Chooses the layout and the number of buckets.
+/// Chooses the layout and the number of buckets: the fewest buckets that hold the capacity and meet
+/// the target.
 fn choose(settings: &Settings) -> Result<(Layout, u64), BuildError> {
-    let capacity = settings.capacity.unwrap_or(1);
-    let sized = |layout: Layout| (layout, buckets_for(layout, capacity as u64));
-    let fits = |&(_, buckets): &(Layout, u64)| buckets <= MAX_BUCKETS;
-    let checked = |choice: (Layout, u64)| {
-        let too_large = BuildError::CapacityTooLarge { capacity, layout: choice.0 };
-        if fits(&choice) { Ok(choice) } else { Err(too_large) }
+    let (capacity, copies) = (settings.capacity.unwrap_or(1), settings.copies());
+    let too_large = |layout| BuildError::CapacityTooLarge { capacity, layout };
+    let sized = |copies: usize, layout: Layout| {
+        buckets_for(layout, capacity as u64, copies as u64).map(|buckets| (layout, buckets))
     };
-    let target = match (settings.target, settings.value_bits, settings.layout) {
-        (Some(target), ..) => target,
-        (None, Some(_), None) => DEFAULT_TARGET_WITH_VALUES,
-        (None, _, layout) => return checked(sized(layout.unwrap_or(Layout::DEFAULT))),
+    let few = copies <= Layout::DEFAULT.slots_per_bucket() as usize / 2;
+    let (layouts, target): (Layouts, f64) = match (settings.layout, settings.target) {
+        (Some(layout), target) => (iter::once(layout).collect(), target.unwrap_or(f64::INFINITY)),
+        (None, Some(target)) => (layouts(settings), target),
+        (None, None) if settings.value_bits.is_none() && few => {
+            (iter::once(Layout::DEFAULT).collect(), f64::INFINITY)
+        }
+        (None, None) => (layouts(settings), DEFAULT_TARGET),
     };
+    let holding = |copies: usize| layouts.iter().filter_map(move |&layout| sized(copies, layout));
+    let choices = holding(copies).filter(|&(_, buckets)| buckets <= MAX_BUCKETS);
     let rate = |&choice: &(Layout, u64)| rate_at_capacity(capacity, choice);
-    if let Some(layout) = settings.layout {
-        let choice = checked(sized(layout))?;
-        return match rate(&choice) {
-            reached if reached <= target => Ok(choice),
-            reached => Err(BuildError::LayoutMissesRate { layout, target, reached }),
-        };
+    let slow = |layout: Layout| settings.fastest && layout.is_semi_sorted();
+    let meets = choices.clone().filter(|choice| rate(choice) <= target);
+    // Of several, the first one.
+    if let Some(choice) = meets.min_by_key(|&(layout, buckets)| (slow(layout), buckets)) {
+        return Ok(choice);
     }
-    let choices = layouts(settings).into_iter().map(sized).filter(fits);
-    let meets = choices.clone().find(|choice| rate(choice) <= target);
-    meets.ok_or_else(|| match choices.map(|choice| rate(&choice)).reduce(f64::min) {
-        Some(lowest) => BuildError::RateTooLow { target, lowest },
-        None => BuildError::CapacityTooLarge { capacity, layout: layouts(settings)[0] },
-    })
+    match (choices.map(|choice| rate(&choice)).reduce(f64::min), settings.layout) {
+        (Some(reached), Some(layout)) => {
+            Err(BuildError::LayoutMissesRate { layout, target, reached })
+        }
+        (Some(lowest), None) => Err(BuildError::RateTooLow { target, lowest }),
+        (None, _) if holding(copies).next().is_some() => Err(too_large(layouts[0])),
+        (None, _) => {
+            // One copy is never too many.
+            let slots = layouts.iter().map(|layout| layout.slots_per_bucket() as usize).max();
+            let most = (1..copies).take(slots.unwrap_or(1)).rev();
+            let most = most.into_iter().find(|&fewer| holding(fewer).next().is_some());
+            Err(BuildError::CopiesTooMany { copies, most: most.unwrap_or(1) })
+        }
+    }
 }
 
 impl FixedEngine {

@@ -73,11 +73,13 @@ impl Engine for SplittingEngine {
 
     fn build(settings: &Settings) -> Result<Self, BuildError> {
         let Settings { capacity, max_capacity, target, layout, value_bits, .. } = *settings;
-        let choice = choose(&Wanted { capacity, max_capacity, target, layout, value_bits })?;
+        let copies = settings.copies();
+        let choice =
+            choose(&Wanted { capacity, max_capacity, target, layout, value_bits, copies })?;
         let Choice { layout, first_buckets, max_buckets, target, .. } = choice;
         let writers = settings.writers.and_then(NonZero::new);
         let stripes = Stripes::count_for_growing(first_buckets, writers);
-        let limits = Limits { buckets: max_buckets, load: choice.load() };
+        let limits = Limits { buckets: max_buckets, load: choice.load(), copies: copies as u32 };
         // A first check before anything is allocated, without the small parts.
         let bytes = bytes_of(first_buckets);
         settings.bytes_left(Some(bytes), stripes)?;

@@ -1,6 +1,8 @@
 //! The default hasher, which is stable and seeded.
 
 mod check;
+#[cfg(feature = "std")]
+mod types;
 
 use core::{
     borrow::Borrow,
@@ -10,7 +12,9 @@ use core::{
 
 use rapidhash::v3::{RapidSecrets, rapidhash_v3_inline};
 
-pub(super) use check::hasher_check;
+pub(super) use check::HasherChecks;
+#[cfg(feature = "std")]
+pub use types::KeyTypes;
 
 use crate::table::{GAMMA, finalize};
 

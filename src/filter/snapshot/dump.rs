@@ -3,7 +3,7 @@
 use core::{fmt, hash::BuildHasher};
 use std::io;
 
-use super::{Saved, encode::Encoder, hasher_check};
+use super::{HasherChecks, Saved, encode::Encoder};
 use crate::{
     Filter,
     kind::{Contents, Growth},
@@ -125,7 +125,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
     /// ```
     #[must_use]
     pub fn dump(&self) -> Dump {
-        let header = self.header(hasher_check(&self.hasher), self.engine.form());
+        let header = self.header(HasherChecks::of(&self.hasher), self.engine.form());
         Dump { encoder: Encoder::new(header) }
     }
 }

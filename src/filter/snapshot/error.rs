@@ -3,7 +3,7 @@
 use core::error::Error;
 use std::io;
 
-use crate::error::texts;
+use crate::{KeyTypes, error::texts};
 
 /// Why a snapshot could not be loaded.
 ///
@@ -63,6 +63,17 @@ pub enum LoadError {
     },
     /// The items were hashed by another hasher, or with another seed.
     OtherHasher,
+    /// The hasher is the same, but keys of these types have other hashes than when the snapshot was
+    /// made, because the standard library hashes them in another way, or because the platform is
+    /// another one. A filter with such keys would miss them. [`Loader::ignore_types`] accepts it
+    /// for a filter without such keys.
+    ///
+    /// [`Loader::ignore_types`]: crate::Loader::ignore_types
+    #[non_exhaustive]
+    OtherHashes {
+        /// The types.
+        types: KeyTypes,
+    },
     /// The filter has a clock of the caller, which the loader has not.
     NoClock,
     /// The loader has a clock, and the filter has none of the caller.
@@ -129,6 +140,9 @@ texts! { LoadError:
     Self::OtherHasher =>
         "the snapshot's items were hashed by another hasher or with another seed: pass theirs to \
         the loader's `hasher`";
+    Self::OtherHashes { types } =>
+        "keys that are {types} have other hashes than when the snapshot was made: insert such keys \
+        again, or if there are none, pass these types to the loader's `ignore_types`";
     Self::LimitExceeded { needed, limit } =>
         "the snapshot's buckets take {needed} bytes, and the loader's `limit` is {limit}: raise it \
         if you trust the source";
@@ -164,7 +178,7 @@ impl From<io::Error> for LoadError {
 mod tests {
     use std::io::ErrorKind;
 
-    use super::LoadError;
+    use super::{KeyTypes, LoadError};
     use crate::error::tests::{is_advice, says};
 
     #[test]
@@ -186,6 +200,12 @@ mod tests {
             &LoadError::UnknownVersion(7),
             "the snapshot has format version 7, which this release does not know: load it with the \
              release that made it",
+        );
+        says(
+            &LoadError::OtherHashes { types: KeyTypes::TEXTS | KeyTypes::ENUMS | KeyTypes::PATHS },
+            "keys that are texts, enums or paths have other hashes than when the snapshot was \
+             made: insert such keys again, or if there are none, pass these types to the loader's \
+             `ignore_types`",
         );
         says(
             &LoadError::UnknownKind { contents: 3, growth: 1 },

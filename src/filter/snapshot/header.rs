@@ -8,6 +8,7 @@ use rapidhash::v3::rapidhash_v3;
 use super::{LoadError, Saved, checksums::table_len};
 use crate::{
     Layout,
+    filter::hasher::HasherChecks,
     kind::{Contents, Growth},
     table::{
         ClockState, MAX_BUCKETS, MAX_GENERATION, MAX_STRIPES, TIMES_TO_LIVE, TimeSource, TimeState,
@@ -18,17 +19,17 @@ use crate::{
 };
 
 const MAGIC: [u8; 8] = *b"guira cf";
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 /// Bytes of the header's start, which tells the version and the length.
 pub(super) const START: usize = 16;
 /// Bytes before the numbers.
 const DESCRIPTION: usize = 24;
 /// How many numbers a header has.
-const NUMBERS: usize = 21 + WINDOW_OF_TTL as usize;
+const NUMBERS: usize = 25 + WINDOW_OF_TTL as usize;
 /// How many of them decide the seed of the checksums of blocks. The others are the number of
 /// occupied slots, which is known only once all words were read, and times and sweeps, in which
 /// replicas may differ.
-const SEEDING: usize = 14;
+const SEEDING: usize = 18;
 /// Bytes of a number, and of a checksum.
 const NUMBER: usize = 8;
 /// The length of a header is a multiple of this, and so the words are aligned to it in the file.
@@ -79,7 +80,7 @@ pub(super) struct Header {
     /// The numbers of the contents and of the growth.
     pub(super) kind: [u8; 2],
     pub(super) seed: u64,
-    pub(super) hasher_check: u64,
+    pub(super) hasher: HasherChecks,
     pub(super) form: Form,
     /// The number of occupied slots.
     pub(super) occupied: u64,
@@ -103,22 +104,33 @@ impl Header {
 
     /// The bytes of the header. Fields that a filter of this kind does not have are zero.
     pub(super) fn encode(&self) -> HeaderBytes {
-        let Self { kind, seed, hasher_check, form, occupied } = self;
-        let settings =
-            [*seed, *hasher_check, form.capacity, form.max_copies, form.target.to_bits()];
+        let Self { kind, seed, hasher, form, occupied } = self;
+        let settings = [form.capacity, form.max_copies, form.target.to_bits()];
+        let of_hashes = |pair: &[u32; 2]| u64::from(pair[0]) | u64::from(pair[1]) << 32;
+        let hasher: [u64; 4] = array::from_fn(|nth| of_hashes(&hasher.0.as_chunks().0[nth]));
         let time = form.clock.as_ref().and_then(|clock| clock.time.as_ref());
         let (clock, sweep) = form.clock.as_ref().map_or(([0; 2], [0; 5]), |clock| {
             let &ClockState { window, generation, clean, pass, refreshed, .. } = clock;
             ([window.into(), generation], [clean, refreshed, pass.0, pass.1, pass.2])
         });
         let times = time.map_or([0; 1 + WINDOW_OF_TTL as usize], TimeState::times_left);
-        let grown = form.grown.map_or([0; 5], |grown| {
-            let Grown { first, size, ghosts, limits: Limits { buckets, load } } = grown;
-            [first, size.pack(), buckets, load.into(), ghosts]
+        let grown = form.grown.map_or([0; 6], |grown| {
+            let Grown { first, size, ghosts, limits: Limits { buckets, load, copies } } = grown;
+            [first, size.pack(), buckets, load.into(), copies.into(), ghosts]
         });
         let time_to_live = [time.map_or(0, |time| time.time_to_live)];
         let rest = [form.words, *occupied];
-        let numbers = [&settings[..], &clock, &time_to_live, &grown, &rest, &sweep, &times];
+        let numbers = [
+            &[*seed][..],
+            &hasher,
+            &settings,
+            &clock,
+            &time_to_live,
+            &grown,
+            &rest,
+            &sweep,
+            &times,
+        ];
         let source = time.map_or(0, |time| time.source.number());
         let mut bytes = ArrayVec::<u8, LEN>::new();
         bytes.extend(MAGIC);
@@ -216,16 +228,21 @@ impl Header {
         field("stripes", stripes.into(), u32::from(stripes) <= MAX_STRIPES.ilog2())?;
         let layout = decode_layout(layout)?;
         let mut rest = bytes[DESCRIPTION..].as_chunks().0.iter().copied().map(u64::from_le_bytes);
-        let [seed, hasher_check, capacity, max_copies, target] = next(&mut rest);
+        let [seed] = next(&mut rest);
+        let hasher: [u64; 4] = next(&mut rest);
+        let hasher =
+            HasherChecks(array::from_fn(|nth| (hasher[nth / 2] >> (32 * (nth % 2))) as u32));
+        let [capacity, max_copies, target] = next(&mut rest);
         let [window, generation, time_to_live] = next(&mut rest);
-        let [first, size, buckets, load, ghosts] = next(&mut rest);
+        let [first, size, buckets, load, copies, ghosts] = next(&mut rest);
         let [words, occupied, clean, refreshed, bound, swept, end] = next(&mut rest);
         let times: [u64; 1 + WINDOW_OF_TTL as usize] = next(&mut rest);
         let short = |name: &'static str, value: u64| {
             u32::try_from(value).map_err(|_| LoadError::InvalidField { name, value })
         };
         let window = short("window", window)?;
-        let limits = Limits { buckets, load: short("load", load)? };
+        let copies = short("expected copies", copies)?;
+        let limits = Limits { buckets, load: short("load", load)?, copies };
         let form = Form {
             layout,
             words,
@@ -246,7 +263,7 @@ impl Header {
             field("time to live", time_to_live, fits)?;
             times.iter().try_for_each(|&left| field("time left", left, time.can_be_left(left)))?;
         }
-        let header = Self { kind: [contents, growth], seed, hasher_check, form, occupied };
+        let header = Self { kind: [contents, growth], seed, hasher, form, occupied };
         let encoded = header.encode();
         let mut differences = bytes.as_chunks().0.iter().zip(encoded.as_chunks().0);
         match differences.find(|(read, encoded)| read != encoded) {

@@ -15,7 +15,7 @@ use super::{
     receive::{Checkpoint, Memory, Piece, Progress, ReadNext, Terms},
 };
 use crate::{
-    Filter, StableHashBuilder,
+    Filter, KeyTypes, StableHashBuilder,
     filter::builder::HasherSource,
     kind::{Contents, Expiring, Growing, Growth},
     table::{TableLoader, TimeSource},
@@ -62,7 +62,13 @@ pub struct Loader<C: Contents, G: Growth, S = StableHashBuilder> {
 
 impl<C: Contents, G: Growth> Loader<C, G> {
     pub(in crate::filter) fn new() -> Self {
-        let terms = Terms { limit: u64::MAX, reserve: true, len: None, clock: None };
+        let terms = Terms {
+            limit: u64::MAX,
+            reserve: true,
+            len: None,
+            clock: None,
+            ignored: KeyTypes::NONE,
+        };
         Self::with(terms, HasherSource::Seeded(StableHashBuilder::from_seed))
     }
 }
@@ -83,6 +89,23 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
     /// ```
     pub fn hasher<S2: BuildHasher>(self, hasher: S2) -> Loader<C, G, S2> {
         Loader::with(self.terms, HasherSource::Given(hasher))
+    }
+
+    /// Accepts that the keys of some types have other hashes here than where the snapshot was made:
+    /// no key of the filter is of these types. Otherwise the load fails with
+    /// [`LoadError::OtherHashes`], because the filter would miss such keys.
+    /// [`docs::snapshots`](crate::docs::snapshots#which-keys-are-one-key) says what may differ.
+    ///
+    /// ```
+    /// use guira::{CuckooFilter, KeyTypes};
+    ///
+    /// let bytes = CuckooFilter::with_capacity(1_000).to_bytes();
+    /// let loader = CuckooFilter::loader().ignore_types(KeyTypes::ADDRESSES | KeyTypes::PATHS);
+    /// assert!(loader.bytes(&bytes).is_ok());
+    /// ```
+    pub fn ignore_types(mut self, types: KeyTypes) -> Self {
+        self.terms.ignored = types;
+        self
     }
 
     /// Sets the largest number of bytes that the buckets may take. It is compared with the header

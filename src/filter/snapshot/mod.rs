@@ -19,7 +19,7 @@ use std::io::{self, Write};
 
 use super::{
     Filter,
-    hasher::hasher_check,
+    hasher::HasherChecks,
     kind::{self, Contents, Growth, NAMES},
 };
 #[cfg(guira_in_place)]
@@ -151,15 +151,15 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
     /// Returns a copy of the words, and what encodes them. Fails with `OutOfMemory`.
     fn snapshot(&self) -> io::Result<(Encoder, Vec<u64>)> {
         // First, since it runs the user's code: nothing is locked yet.
-        let hasher_check = hasher_check(&self.hasher);
+        let checks = HasherChecks::of(&self.hasher);
         let (form, words) = self.engine.copy_words().ok_or(io::ErrorKind::OutOfMemory)?;
-        let mut encoder = Encoder::new(self.header(hasher_check, form));
+        let mut encoder = Encoder::new(self.header(checks, form));
         encoder.prepare(&words[..], usize::MAX)?;
         Ok((encoder, words))
     }
 
     /// The header, without the number of occupied slots.
-    fn header(&self, hasher_check: u64, form: Form) -> Header {
-        Header { kind: numbers::<C, G>(), seed: self.seed, hasher_check, form, occupied: 0 }
+    fn header(&self, hasher: HasherChecks, form: Form) -> Header {
+        Header { kind: numbers::<C, G>(), seed: self.seed, hasher, form, occupied: 0 }
     }
 }

@@ -17,7 +17,7 @@ use crate::{
         Filter,
         builder::HasherSource,
         engine,
-        hasher::{hasher_check, hasher_seed},
+        hasher::{HasherChecks, KeyTypes, hasher_seed},
         kind::{Contents, Growth},
     },
     table::{LoaderMemory, LoaderPosition, TableLoader, TimeSource},
@@ -37,6 +37,8 @@ pub(super) struct Terms {
     pub(super) len: Option<u64>,
     /// The clock of the caller.
     pub(super) clock: Option<TimeSource>,
+    /// Types whose hashes may differ.
+    pub(super) ignored: KeyTypes,
 }
 
 /// What the next bytes belong to.
@@ -243,12 +245,17 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
             }
             _ => {}
         }
-        let check = match &self.hasher {
-            HasherSource::Given(hasher) => hasher_check(hasher),
-            HasherSource::Seeded(make) => hasher_check(&make(hasher_seed(header.seed))),
+        let checks = match &self.hasher {
+            HasherSource::Given(hasher) => HasherChecks::of(hasher),
+            HasherSource::Seeded(make) => HasherChecks::of(&make(hasher_seed(header.seed))),
         };
-        if check != header.hasher_check {
+        let differences = checks.differences(&header.hasher);
+        if differences == KeyTypes::ALL {
             return Err(LoadError::OtherHasher);
+        }
+        let types = differences.without(self.terms.ignored);
+        if !types.is_empty() {
+            return Err(LoadError::OtherHashes { types });
         }
         let (needed, limit) = (header.word_bytes(), self.terms.limit);
         if needed > limit {

@@ -12,6 +12,10 @@ use crate::{BuildError, Layout};
 /// Most doublings of a table, because a bucket counts its splits in 4 bits.
 pub(crate) const MAX_DOUBLINGS: u32 = 15;
 
+/// Fewest doublings of a table without a largest capacity. With more, some targets would need more
+/// bits per item; with fewer, a table would not grow as far as users expect.
+const UNBOUNDED: f64 = 12.0;
+
 /// Most buckets of a table, because an item names its buckets in 32 bits. There are fewer at first,
 /// because their number has as many.
 const MAX_BUCKETS: u64 = 1 << 32;
@@ -26,12 +30,16 @@ const MIN_SLOTS: u64 = if cfg!(shuttle) { 4 } else { 1_024 };
 /// Slots of the first size if no capacity is named. After all doublings they are 134 million.
 const DEFAULT_SLOTS: u64 = 4_096;
 
-/// Target false-positive rate if neither it nor a layout is named.
-const DEFAULT_TARGET: f64 = 0.001;
-
-/// As [`DEFAULT_TARGET`], of tables with values or stamps. With values of 16 bits, 0.43 % is the
-/// lowest that can be met after 15 doublings.
-const DEFAULT_TARGET_WITH_VALUES: f64 = 0.005;
+/// Target false-positive rate if neither it nor a layout is named. With values of 16 bits, 0.43 % is
+/// the lowest that can be met after 15 doublings, and that of the layouts with 4 and 5 slots, which
+/// many copies need, is 0.5 % and 5 %.
+fn default_target(has_values: bool, copies: usize) -> f64 {
+    match copies {
+        0..=2 if !has_values => 0.001,
+        0..=4 => 0.005,
+        _ => 0.05,
+    }
+}
 
 /// What [`target_load`] is a fraction of: a power of two, so that the load is exact.
 pub(in crate::table) const FULL_LOAD: u64 = 256;
@@ -53,10 +61,26 @@ pub(in crate::table) const FULL_LOAD: u64 = 256;
 /// have not been split yet are full. So higher loads cost more time than they save memory.
 pub(super) const fn target_load(slots: u32) -> u64 {
     match slots {
-        5 => 210,
-        4 | 3 => 205,
+        5 | 4 => 218,
+        3 => 210,
         2 => 190,
         _ => panic!("the load of this number of slots has not been measured"),
+    }
+}
+
+/// The load, in 256ths, at which tables whose items all come in this many copies refuse none at any
+/// moment of a round.
+const fn load_with_copies(slots: u32, copies: usize) -> u64 {
+    match (copies, slots) {
+        (2, 2) => 95,
+        (2, 3) => 160,
+        (2, 4) => 190,
+        (2, 5) => 200,
+        (3, 5) => 165,
+        (3, 3) | (3, 4) => 80,
+        (4, 4) => 75,
+        (4 | 5, _) => 55,
+        _ => FULL_LOAD,
     }
 }
 
@@ -73,6 +97,8 @@ pub(crate) struct Wanted {
     pub(crate) layout: Option<Layout>,
     /// Bits of a value, if items have values.
     pub(crate) value_bits: Option<u32>,
+    /// Largest number of equal items.
+    pub(crate) copies: usize,
 }
 
 /// The layout and the sizes of a table that grows.
@@ -81,7 +107,7 @@ pub(crate) struct Choice {
     pub(crate) layout: Layout,
     /// The number of buckets of level 0.
     pub(crate) first_buckets: u64,
-    /// The number of buckets at which the table stops growing, at most [`largest`].
+    /// The number of buckets at which the table stops growing.
     pub(crate) max_buckets: u64,
     /// An upper bound of the false-positive rate with `max_buckets` buckets, all of them full.
     pub(crate) max_rate: f64,
@@ -102,14 +128,18 @@ impl Choice {
     }
 }
 
-/// Chooses the layout that meets the target at the end of the growth, where the rate is highest,
-/// and takes the fewest bits per item there, ghosts included.
+/// Chooses, of the layouts that meet the target at the end of the growth, where the rate is highest,
+/// the one that begins with the fewest buckets; of several, the one that takes the fewest bits per
+/// item at the end, ghosts included.
+///
+/// The first buckets are monotone: more for a larger capacity, a larger maximum, or a lower target.
+/// Those of each layout are, and so is the least of them.
 ///
 /// # Errors
-/// `MaxCapacityTooLow`, `CapacityTooLarge`, `RateTooLow`. For a layout that was named:
-/// `LayoutUnsuitable` if it is not one of tables that grow, `LayoutMissesRate`.
+/// `MaxCapacityTooLow`, `CapacityTooLarge`, `RateTooLow`, `CopiesTooMany`. For a layout that was
+/// named: `LayoutUnsuitable` if it is not one of tables that grow, `LayoutMissesRate`.
 pub(crate) fn choose(wanted: &Wanted) -> Result<Choice, BuildError> {
-    let &Wanted { capacity, max_capacity, target, layout, value_bits } = wanted;
+    let &Wanted { capacity, max_capacity, target, layout, value_bits, copies } = wanted;
     if let (Some(capacity), Some(max_capacity)) = (capacity, max_capacity)
         && max_capacity < capacity
     {
@@ -118,79 +148,126 @@ pub(crate) fn choose(wanted: &Wanted) -> Result<Choice, BuildError> {
     if let Some(layout) = layout.filter(|layout| layout.leveled().is_none()) {
         return Err(BuildError::LayoutUnsuitable { layout, value_bits });
     }
-    let candidates: Layouts = match (layout, value_bits) {
+    let mut candidates: Layouts = match (layout, value_bits) {
         (Some(layout), _) => iter::once(layout).collect(),
         (None, Some(value_bits)) => Layout::growing_with_values(value_bits).collect(),
         (None, None) => Layout::GROWING.iter().copied().collect(),
     };
+    let most = candidates.iter().map(|layout| layout.slots_per_bucket() as usize).max();
+    if let Some(most) = most.filter(|&most| copies > most) {
+        return Err(BuildError::CopiesTooMany { copies, most });
+    }
+    candidates.retain(|layout| copies <= layout.slots_per_bucket() as usize);
     let target = match (target, layout) {
         (None, Some(_)) => f64::INFINITY,
-        (None, None) if value_bits.is_some() => DEFAULT_TARGET_WITH_VALUES,
-        (target, _) => target.unwrap_or(DEFAULT_TARGET),
+        (Some(target), _) => target,
+        (None, None) => default_target(value_bits.is_some(), copies),
     };
-    let sized = candidates.iter().filter_map(|&layout| sized(layout, capacity, max_capacity));
-    let meets = sized.clone().filter(|choice| choice.max_rate <= target);
-    let best = meets.min_by(|one, other| one.bits_per_item().total_cmp(&other.bits_per_item()));
-    let lowest = sized.map(|choice| choice.max_rate).reduce(f64::min);
-    match (best, lowest, layout) {
+    let sized = candidates.iter().filter_map(|&layout| sized(layout, target, wanted));
+    let best = sized.min_by(|one, other| {
+        let bits = || one.bits_per_item().total_cmp(&other.bits_per_item());
+        one.first_buckets.cmp(&other.first_buckets).then_with(bits)
+    });
+    let lowest = candidates.iter().map(|&layout| lowest_rate(layout, wanted));
+    match (best, lowest.reduce(f64::min), layout) {
         (Some(choice), ..) if target.is_finite() => Ok(Choice { target, ..choice }),
         (Some(choice), ..) => Ok(choice),
-        (None, Some(reached), Some(layout)) => {
+        (None, Some(reached), Some(layout)) if reached > target => {
             Err(BuildError::LayoutMissesRate { layout, target, reached })
         }
-        (None, Some(lowest), None) => Err(BuildError::RateTooLow { target, lowest }),
-        (None, None, _) => {
+        (None, Some(lowest), None) if lowest > target => {
+            Err(BuildError::RateTooLow { target, lowest })
+        }
+        (None, ..) => {
             let capacity = max_capacity.or(capacity).expect("the default fits");
             Err(BuildError::CapacityTooLarge { capacity, layout: candidates[0] })
         }
     }
 }
 
-/// The sizes of a table of this layout, which it also takes for its target, or `None` if it would
-/// need too many buckets.
-fn sized(layout: Layout, capacity: Option<usize>, max_capacity: Option<usize>) -> Option<Choice> {
+/// The lowest target that a layout meets: without growth if there is a largest capacity, and
+/// otherwise after the fewest doublings that count as growth without bound.
+fn lowest_rate(layout: Layout, wanted: &Wanted) -> f64 {
+    let doublings = if wanted.max_capacity.is_some() { 0.0 } else { UNBOUNDED };
+    full_rate(layout, doublings)
+}
+
+/// The sizes of a table of this layout, or `None` if it misses the target, or would need too many
+/// buckets.
+fn sized(layout: Layout, target: f64, wanted: &Wanted) -> Option<Choice> {
+    let &Wanted { capacity, max_capacity, copies, .. } = wanted;
     let slots = u64::from(layout.slots_per_bucket());
+    let meets = |doublings: f64| full_rate(layout, doublings) <= target;
+    let doublings = most_doublings(f64::from(MAX_DOUBLINGS), meets)?;
     // The buckets for `max_capacity` items and the ghosts of this many doublings.
-    let needed = |doublings: u32| {
+    let needed = |doublings: f64| {
         let items = max_capacity? as f64;
-        let ghosts = libm::ceil(items * ghosts_per_item(layout, doublings.into()));
-        Some(buckets_for(layout, max_capacity? as u128 + ghosts as u128))
+        let ghosts = libm::ceil(items * ghosts_per_item(layout, doublings));
+        Some(buckets_for(layout, max_capacity? as u128 + ghosts as u128, copies))
     };
-    let min_slots = match (capacity, needed(0)) {
+    // Nor so many that it would need too many buckets, ghosts included.
+    let fits = |doublings: f64| needed(doublings).is_none_or(|buckets| buckets <= MAX_BUCKETS);
+    let doublings = most_doublings(doublings, fits)?;
+    let min_slots = match (capacity, needed(0.0)) {
         (Some(_), _) => MIN_SLOTS,
         (None, None) => DEFAULT_SLOTS,
         (None, Some(buckets)) => buckets.saturating_mul(slots).clamp(MIN_SLOTS, DEFAULT_SLOTS),
     };
-    let first = buckets_for(layout, capacity.unwrap_or(0) as u128);
+    let first = buckets_for(layout, capacity.unwrap_or(0) as u128, copies);
     let first = first.max(min_slots.div_ceil(slots)).max(MIN_BUCKETS);
-    let first = first.max(needed(MAX_DOUBLINGS).unwrap_or(0).div_ceil(1 << MAX_DOUBLINGS));
+    // As many as can grow as far as they must.
+    let last = needed(doublings).unwrap_or(0) as f64;
+    let first = first.max(libm::ceil(last / libm::exp2(doublings)) as u64);
     if first >= MAX_BUCKETS {
         return None;
     }
+    // A layout with more slots takes less in the end, and is worth a first size that is a little
+    // larger. So those with fewer slots begin with a tenth more for each. (To compare with a tenth
+    // more, and to begin with less, would not be monotone.)
+    let more = first + first * (5 - slots) / 10;
+    let first = first.max(more.min(needed(0.0).unwrap_or(0)));
     let max_buckets = if max_capacity.is_none() {
-        largest(first)
+        if doublings < UNBOUNDED {
+            return None;
+        }
+        ((first as f64 * libm::exp2(doublings)) as u64).min(MAX_BUCKETS)
     } else {
         // As many doublings as it takes, and the ghosts of no more than those.
-        let enough = |&doublings: &u32| {
-            needed(doublings).is_some_and(|n| n <= (first << doublings).min(MAX_BUCKETS))
+        let enough = |doublings: &f64| {
+            let most = ((first as f64 * libm::exp2(*doublings)) as u64).min(MAX_BUCKETS);
+            needed(*doublings).is_some_and(|buckets| buckets <= most)
         };
-        let doublings = (0..=MAX_DOUBLINGS).find(enough)?;
+        let whole = (0..MAX_DOUBLINGS).map(f64::from).take_while(|&whole| whole < doublings);
+        let doublings = whole.chain([doublings]).find(enough)?;
         needed(doublings)?.max(first)
     };
-    let max_rate = full_rate(layout, doublings(first, max_buckets));
+    let max_rate = full_rate(layout, self::doublings(first, max_buckets));
     Some(Choice { layout, first_buckets: first, max_buckets, max_rate, target: max_rate })
 }
 
-/// The largest number of buckets that a table of this many first buckets can have: 32,768 times as
-/// many, and at most 2^32.
-pub(crate) fn largest(first_buckets: u64) -> u64 {
-    (first_buckets << MAX_DOUBLINGS).min(MAX_BUCKETS)
+/// The most doublings, not a whole number of them, that are `fine`, up to `limit`, or `None` if not
+/// even none are. More doublings are never fine if fewer are not.
+fn most_doublings(limit: f64, fine: impl Fn(f64) -> bool) -> Option<f64> {
+    if fine(limit) {
+        return Some(limit);
+    }
+    let mut bounds = [0.0, limit];
+    if !fine(bounds[0]) {
+        return None;
+    }
+    for _ in 0..f64::MANTISSA_DIGITS {
+        let middle = f64::midpoint(bounds[0], bounds[1]);
+        bounds[usize::from(!fine(middle))] = middle;
+    }
+    Some(bounds[0])
 }
 
-/// The least number of buckets for this many items, ghosts included, at the target load.
-fn buckets_for(layout: Layout, items: u128) -> u64 {
+/// The least number of buckets for this many items, ghosts included, at the target load, or where
+/// items come in copies at a load that a table holds at any moment of a round.
+fn buckets_for(layout: Layout, items: u128, copies: usize) -> u64 {
     let slots = layout.slots_per_bucket();
-    let per_bucket = u128::from(slots) * u128::from(target_load(slots));
+    let load = target_load(slots).min(load_with_copies(slots, copies));
+    let per_bucket = u128::from(slots) * u128::from(load);
     let buckets = (items * u128::from(FULL_LOAD)).div_ceil(per_bucket);
     u64::try_from(buckets).unwrap_or(u64::MAX)
 }

@@ -291,7 +291,14 @@ impl Clock {
 
     /// The current generation.
     pub fn generation(&self) -> u64 {
-        self.number(self.look())
+        loop {
+            let word = self.look();
+            let number = self.number(word);
+            // So many generations may have been permitted since that a later one has its stamp.
+            if !self.sweeps || self.validate(word) {
+                return number;
+            }
+        }
     }
 
     /// The whole number of the generation of a word.
@@ -643,10 +650,15 @@ impl Clock {
         self.refreshed.set(refreshed);
         self.timing = try_boxed(time.iter().map(|time| Timing::new(time, window)))?;
         if let (Some(timing), Some(state)) = (self.timing.first_mut(), time) {
-            // Zero in a copy, whose times are those of the original.
-            let shift =
-                if state.read_at.is_some() { 0 } else { timing.source.read_precisely() - ZERO };
-            self.word.set(word_of(state.due.saturating_add(shift), generation));
+            // A copy goes on with the times of the original. After a load, the generation is due
+            // within an interval, so that being due is not rounded up twice: see `time_passed`.
+            let (shift, latest) = if state.read_at.is_some() {
+                (0, u64::MAX)
+            } else {
+                let reading = timing.source.read_precisely();
+                (reading - ZERO, reading.saturating_add(timing.interval))
+            };
+            self.word.set(word_of(state.due.saturating_add(shift).min(latest), generation));
             for (age, &end) in (1..=window.into()).zip(&state.expiry) {
                 let place = generation.wrapping_sub(age) as usize % ENTRIES;
                 timing.ends[place].set(end.saturating_add(shift));
@@ -655,13 +667,15 @@ impl Clock {
         Some(())
     }
 
-    /// Counts as swept no more than this many buckets, which are all that are left of a table that
-    /// shrinks. It is not shared.
+    /// Ends the pass at this many buckets, which are all that are left of a table that shrinks. It
+    /// is not shared. A pass that is not complete begins again: what it had not reached may be in a
+    /// bucket that it had.
     pub(in crate::table) fn limit_sweep(&mut self, buckets: u64) {
-        // Relaxed: the table is not shared.
-        for word in [&self.sweep.end, &self.sweep.swept] {
-            word.store(word.load(Relaxed).min(buckets), Relaxed);
-        }
+        // Relaxed, here and below: the table is not shared.
+        let [swept, end] = [&self.sweep.swept, &self.sweep.end].map(|word| word.load(Relaxed));
+        let last = end.min(buckets);
+        self.sweep.swept.store(if swept < end { 0 } else { last }, Relaxed);
+        self.sweep.end.store(last, Relaxed);
     }
 
     /// Counts the slots of these words. Only where slots expire.
@@ -683,7 +697,25 @@ impl Clock {
 
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests {
-    use crate::table::Payload;
+    use crate::{sync::Relaxed, table::Payload};
+
+    /// A table that shrinks joins buckets: what a pass had not reached is then in one that it had.
+    #[test]
+    fn a_pass_begins_again_if_buckets_are_joined() {
+        let payload = Payload::stamps(3, 5, 10);
+        let pass_after = |pass: (u64, u64, u64), buckets: u64| {
+            let mut clock = payload.clock(8).expect("memory");
+            let mut state = clock.state_now().expect("a clock");
+            state.pass = pass;
+            clock.set(&state).expect("memory");
+            clock.limit_sweep(buckets);
+            let sweep = [&clock.sweep.swept, &clock.sweep.end];
+            sweep.map(|word| word.load(Relaxed))
+        };
+        assert_eq!(pass_after((9, 176, 600), 256), [0, 256]);
+        assert_eq!(pass_after((9, 400, 600), 256), [0, 256]);
+        assert_eq!(pass_after((9, 600, 600), 256), [256, 256]);
+    }
 
     /// A removal takes a restamped slot into account as long as one can be visible.
     #[test]

@@ -167,7 +167,10 @@
 //! thread holds the lock of the sweep, or a stripe that was not passed yet in n. Where only the
 //! sweep is missing, the write sweeps, however much that is. (Another one beside it extends.) So n
 //! is extended while a thread is stopped with a lock, while a copy or a clear of the whole table is
-//! made, or while the pass takes longer than the slack: see "Why no stamp comes twice". An
+//! made, or while the pass takes longer than the slack: see "Why no stamp comes twice". (Also if
+//! threads that are not stopped hold some of these locks whenever a write tries: the parts of a
+//! generation and the write that finds it due, about ten times in a row. With a time to live of
+//! less than 0.3 ms and 2,048 stripes, passing the stripes alone can take an interval.) An
 //! extension by t + I / 8 lets the items of n live on, also those that have expired if the write
 //! comes after a silence. Parts follow soon after a generation begins, so that the next one is
 //! permitted before a silence, unless such a thread stood in the way then, and again at its end.
@@ -292,9 +295,10 @@
 //! times are those that are left when it is taken. For that, and for the load, the time is read
 //! without a lag: in the copy, before the locks, since no code of the caller's runs under one. If
 //! the word shows a later time, because a generation has begun or was extended while the copy
-//! waited for the locks, that time counts. So in the loaded clock, the current generation is due
-//! within I and 512 ns, and what a split takes for a time that has passed has passed. But what
-//! other threads have noted as expired meanwhile may have time left.
+//! waited for the locks, that time counts. In the loaded clock, the current generation is due
+//! within I and the 256 ns of the unit, even if more was left: all that was written in it was
+//! written before the save, and needs no more. So what a split takes for a time that has passed has
+//! passed. But what other threads have noted as expired meanwhile may have time left.
 //!
 //! Nobody holds a stripe while waiting for the lock of the sweep. So no cycle of waiting threads
 //! forms.

@@ -10,14 +10,14 @@ use crate::{InsertError, bucket::Leveled};
 #[test]
 fn a_group_that_another_thread_holds_is_waited_for() {
     let leveled = Leveled::new(4, 7, 0);
-    let limits = Limits { buckets: 16 + 8, load: 230 };
+    let limits = Limits { buckets: 16 + 8, load: 230, copies: 1 };
     let table = GrowingTable::new(leveled, Payload::NONE, 16, limits, 8, (false, false));
     let table = table.expect("memory");
     let guard = table.stripes.at(0).lock();
     assert_eq!(table.split_next(table.size()), Ok(false));
     drop(guard);
     assert_eq!(table.split_next(table.size()), Ok(true));
-    let refusal = Err(InsertError::MaxCapacity);
+    let refusal = Err(InsertError::FullyGrown);
     assert_eq!(table.split_next(table.size()), refusal);
 }
 
@@ -28,7 +28,7 @@ fn a_group_that_another_thread_holds_is_waited_for() {
 fn no_bucket_is_split_into_one_beyond_the_last() {
     let leveled = Leveled::new(4, 7, 0);
     let first = (1 << 31) + 8;
-    let limits = Limits { buckets: 1 << 32, load: 230 };
+    let limits = Limits { buckets: 1 << 32, load: 230, copies: 1 };
     // 16 GiB of addresses, of which hardly a page is touched.
     let table = GrowingTable::new(leveled, Payload::NONE, first, limits, 8, (false, true));
     let Some(table) = table else { return };

@@ -234,7 +234,9 @@ impl Words<GrowingSpace> for GrowingWords {
         attempts: &mut Attempts,
     ) -> Result<(), InsertError> {
         let mut search = Search::new();
-        match table.search(item, None, &mut search, &attempts.relocations) {
+        let outcome = table.search(item, None, &mut search, &attempts.relocations);
+        table.relieve(&search);
+        match outcome {
             Outcome::Exhausted => {
                 table.counters.search_failed();
                 table.split_within_reach(&search, &mut attempts.splits)

@@ -312,7 +312,8 @@ pub trait Kind: Sized + 'static {
 macro_rules! permanent {
     () => {
         fn limited<S>(builder: BuilderOf<Self, S>, max_copies: usize) -> BuilderOf<Self, S> {
-            builder.max_copies(max_copies)
+            // A limit, and not what most items have.
+            builder.copies(1).max_copies(max_copies)
         }
 
         fn merge<S: BuildHasher>(

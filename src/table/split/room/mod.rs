@@ -8,12 +8,15 @@ use super::Kernel;
 use super::{
     GrowingTable, GrowingWords, Growth, Item, Place, Seen, Side, Size, Space, StripeGuard, Words,
     address::{Root, mask},
+    size::grow::{GROUP, MAX_GROUPS},
 };
 use crate::{InsertError, table::stats::RelocationCount};
 pub(super) use search::{Outcome, Search, Victim};
 
 /// Largest number of times that one insert has buckets split because it finds no room.
 const MAX_SPLITS: u32 = 64;
+/// Fewest buckets of a table whose memory comes in steps of many buckets.
+const LARGE: u64 = 4_096;
 
 impl GrowingTable {
     /// The rest of `insert`, once both locations were full.
@@ -43,6 +46,7 @@ impl GrowingTable {
                     false
                 }
             };
+            self.relieve(&search);
             // Slots may have expired since, if the search failed.
             if stored
                 || self.add::<GrowingWords>(item)
@@ -56,9 +60,10 @@ impl GrowingTable {
         }
     }
 
-    /// Splits one of the buckets that a search has read, the nearest one that has not been split in
-    /// this round. If there is none that can be split, splits the next buckets, so that the round
-    /// ends.
+    /// Splits one of the buckets that a search has read and that have not been split in this round:
+    /// in a large table the one whose turn is next, so that little memory is committed ahead of its
+    /// turn; otherwise the nearest one. If there is none that can be split, splits the next
+    /// buckets, so that the round ends.
     ///
     /// # Errors
     /// Why no bucket can be split, or `Full` if this insert has had enough of them split, or if the
@@ -72,13 +77,38 @@ impl GrowingTable {
         if *splits > MAX_SPLITS || self.is_sparse() {
             return Err(InsertError::Full);
         }
+        let size = self.size();
+        let unsplit = search.buckets().filter(|&(_, level)| level == size.level);
+        if self.in_use() >= LARGE
+            && let Some((bucket, level)) = unsplit.min()
+            && self.split_out_of_turn(bucket, level) == Ok(true)
+        {
+            return Ok(());
+        }
         for (bucket, level) in search.buckets() {
             // One that cannot be split does not tell whether another one can.
             if self.split_out_of_turn(bucket, level) == Ok(true) {
                 return Ok(());
             }
         }
+        // Only the next round can help, and it is too far away.
+        let left = (self.growth.first() << size.level) - size.split;
+        if search.is_closed() && left > u64::from(MAX_SPLITS) * GROUP {
+            return Err(InsertError::Full);
+        }
         self.split_in_turn()
+    }
+
+    /// Splits the next buckets after a long search, though the load is not above the target: it is
+    /// too high for what the table holds. So many copies of many items lower the load until
+    /// searches are short again.
+    pub(super) fn relieve(&self, search: &Search) {
+        if search.is_long && !self.is_sparse() {
+            // Not much of a small table at once.
+            let most = self.in_use() * u64::from(MAX_GROUPS) / LARGE;
+            let mut groups = 0..most.clamp(1, MAX_GROUPS.into());
+            groups.all(|_| self.split_next(self.size()).is_ok());
+        }
     }
 
     /// Returns whether an insert that found both locations full must be refused: they are full, and
@@ -109,9 +139,13 @@ impl GrowingTable {
     /// bucket has slots. Many copies of few items would fill buckets that splits cannot relieve.
     ///
     /// Of the four slots of two buckets it is three: with short fingerprints, two items out of a
-    /// few million that are no copies match two of four slots.
+    /// few million that are no copies match two of four slots. Where copies are expected, it is
+    /// three times as many as expected, but not all slots, since an item may share its fingerprint
+    /// and its buckets with two others.
     fn too_many(&self, is_one_bucket: bool) -> usize {
         let slots = self.leveled().slots;
-        (if is_one_bucket { slots } else { slots.max(3) }) as usize
+        let copies = self.limits.copies;
+        let expected = if copies > 1 { (3 * copies).min(2 * slots - 1) } else { 3 };
+        (if is_one_bucket { slots } else { slots.max(expected) }) as usize
     }
 }

@@ -14,10 +14,15 @@ use super::{
 use crate::{
     bucket::{Leveled, leveled::level},
     sync::{Acquire, Word},
+    table::mix::SCATTER,
 };
 
 /// Largest number of buckets whose slots are followed to their other sides.
 const REACH: usize = if cfg!(any(loom, shuttle)) { 4 } else { 128 };
+/// Most buckets of a few whose items have no other place: splits elsewhere do not help them.
+const FEW: usize = 16;
+/// Number of places in the set of buckets that were read: twice as many as there are.
+const PLACES: usize = 2 * REACH;
 /// Number of neighbours that are prefetched: most searches read no more.
 const MAX_PREFETCHED: usize = 3;
 /// Number of slots whose buckets are prefetched before the next one is read, in a large table.
@@ -101,10 +106,35 @@ impl Neighbours {
     }
 }
 
-/// What a search has read.
+/// What a search has read: every bucket once. Copies of one item lead to the same few buckets again
+/// and again, and would use up the search.
 #[derive(Debug)]
 pub(in crate::table) struct Search {
     nodes: ArrayVec<Node, REACH>,
+    /// Whether the path to the empty slot is long or was found late, or there is none among more
+    /// than a few buckets.
+    pub(super) is_long: bool,
+}
+
+/// An open-addressing set over the nodes of a search: the number of a node plus one, or zero.
+struct Visited([u8; PLACES]);
+
+impl Visited {
+    /// Adds a node behind the others, unless its bucket is there, or the search has reached as far
+    /// as it may.
+    #[inline]
+    fn push(&mut self, nodes: &mut ArrayVec<Node, REACH>, node: Node) {
+        let mut place = (node.bucket.wrapping_mul(SCATTER[0]) >> 16) as usize % PLACES;
+        while let Some(index) = usize::from(self.0[place]).checked_sub(1) {
+            if nodes[index].bucket == node.bucket {
+                return;
+            }
+            place = (place + 1) % PLACES;
+        }
+        if nodes.try_push(node).is_ok() {
+            self.0[place] = nodes.len() as u8;
+        }
+    }
 }
 
 /// A slot that is to be moved.
@@ -122,7 +152,12 @@ impl Search {
     /// Nothing yet.
     #[inline]
     pub(in crate::table) fn new() -> Self {
-        Self { nodes: ArrayVec::new() }
+        Self { nodes: ArrayVec::new(), is_long: false }
+    }
+
+    /// Whether it has read all buckets that moves can reach.
+    pub(super) fn is_closed(&self) -> bool {
+        !self.nodes.is_full()
     }
 
     /// The buckets that were read, in the order of their distance, and their levels.
@@ -255,11 +290,11 @@ impl GrowingTable {
         search: &mut Search,
         relocations: &RelocationCount,
     ) -> Outcome {
-        let nodes = &mut search.nodes;
+        let Search { nodes, is_long } = search;
+        let mut visited = Visited([0; PLACES]);
         for (index, (seen, side)) in roots.into_iter().zip(item.sides).enumerate() {
-            if index == 0 || seen.bucket != roots[0].bucket {
-                nodes.push(Node::new(side, seen, From { node: NO_PARENT, lane: index as u16 }));
-            }
+            let from = From { node: NO_PARENT, lane: index as u16 };
+            visited.push(nodes, Node::new(side, seen, from));
         }
         let size = self.hint();
         let is_large = self.growth.buckets(size) >= LARGE;
@@ -272,6 +307,7 @@ impl GrowingTable {
                 expanded += 1;
             }
             if leaves.is_empty() {
+                *is_long = nodes.len() > FEW;
                 return Outcome::Exhausted;
             }
             for Leaf { place, from } in leaves.drain(..) {
@@ -292,10 +328,12 @@ impl GrowingTable {
                     seen = Seen { word: self.unexpired::<GrowingWords>(now, found.word), ..found };
                 }
                 if !self.leveled().is_full(seen.word) {
+                    let long = long_path(self.leveled().slots);
+                    *is_long = nodes.is_full() || path(nodes, from).count() >= long;
                     return self.make_moves(nodes, from, incoming, relocations);
                 }
                 // Buckets beyond the reach are read, and not expanded.
-                let _ = nodes.try_push(Node::new(side, seen, from));
+                visited.push(nodes, Node::new(side, seen, from));
             }
         }
     }
@@ -329,10 +367,7 @@ impl GrowingTable {
         incoming: Option<&Item>,
         relocations: &RelocationCount,
     ) -> Outcome {
-        // `NO_PARENT` is no number of a node.
-        let next = |from: &From| nodes.get(usize::from(from.node)).map(|node| node.from);
-        let moves = successors(Some(from), next).take_while(|from| from.node != NO_PARENT);
-        self.counters.found_path(moves);
+        self.counters.found_path(path(nodes, from));
         while from.node != NO_PARENT {
             let node = &nodes[usize::from(from.node)];
             let slot = self.leveled().slot(node.word, from.lane.into());
@@ -348,6 +383,23 @@ impl GrowingTable {
         }
         Outcome::Stored
     }
+}
+
+/// Fewest moves of a long path. Without copies, paths at the target load are shorter. (With 2 slots,
+/// two of 400,000 inserts read `REACH` buckets; with more, none.)
+fn long_path(slots: u32) -> usize {
+    match slots {
+        _ if cfg!(any(loom, shuttle)) => usize::MAX,
+        2 | 3 => 7,
+        _ => 5,
+    }
+}
+
+/// The slots on the way from an empty slot back to one of the item's locations.
+fn path(nodes: &[Node], from: From) -> impl Iterator<Item = From> {
+    // `NO_PARENT` is no number of a node.
+    let next = |from: &From| nodes.get(usize::from(from.node)).map(|node| node.from);
+    successors(Some(from), next).take_while(|from| from.node != NO_PARENT)
 }
 
 /// See [`GrowingTable::neighbours`].

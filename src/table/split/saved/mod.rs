@@ -48,11 +48,11 @@ impl Grown {
     /// the number of words in the image.
     #[must_use]
     pub fn invalid(&self, words: u64) -> Option<(&'static str, u64)> {
-        let Self { first, size: Size { level, split }, limits: Limits { buckets, load }, .. } =
-            *self;
+        let Self { first, size: Size { level, split }, limits, .. } = *self;
+        let Limits { buckets, load, copies } = limits;
         // No overflow: at most 2^32 buckets, doubled at most 15 times.
         let round = || first << level;
-        let numbers: [(_, _, &dyn Fn() -> bool); 6] = [
+        let numbers: [(_, _, &dyn Fn() -> bool); 7] = [
             ("first buckets", first, &|| (1..1 << 32).contains(&first)),
             ("level", level.into(), &|| level <= MAX_LEVEL),
             ("split buckets", split, &|| split < round()),
@@ -61,6 +61,7 @@ impl Grown {
                 (self.buckets()..=(first << MAX_LEVEL).min(1 << 32)).contains(&buckets)
             }),
             ("load", load.into(), &|| (1..=256).contains(&load)),
+            ("expected copies", copies.into(), &|| (1..=8).contains(&copies)),
             // A number and a word for each child ahead.
             ("words", words, &|| {
                 let rest = words.checked_sub(self.buckets());

@@ -10,10 +10,10 @@ use crate::{
 
 /// Number of neighbouring buckets that are split under one lock: those of a cache line.
 pub(in crate::table) const GROUP: u64 = if cfg!(any(loom, shuttle)) { 1 } else { 8 };
-/// Largest number of groups that one insert splits because the load is above the target. Each call
-/// makes room for a quarter more than the inserts since the last one need, so that the table
-/// catches up.
-const MAX_GROUPS: u32 = 8;
+/// Largest number of groups that one insert splits because the load is above the target, or because
+/// its search was long. Each call makes room for a quarter more than the inserts since the last one
+/// need, so that the table catches up.
+pub(in crate::table) const MAX_GROUPS: u32 = 8;
 /// Number of further groups of which a thread tries the locks, if others split at the same time.
 const TRIED: u32 = 8;
 /// Number of buckets that an insert sweeps before it splits a group, in a table whose slots expire.
@@ -169,12 +169,7 @@ impl GrowingTable {
     /// Why it cannot be committed.
     fn commit(&self, buckets: core::ops::Range<u64>) -> Result<(), InsertError> {
         if buckets.start >= self.limits.buckets {
-            let fully_grown = self.limits.buckets == 1 << 32;
-            return Err(if fully_grown {
-                InsertError::FullyGrown
-            } else {
-                InsertError::MaxCapacity
-            });
+            return Err(InsertError::FullyGrown);
         }
         let buckets = buckets.start..buckets.end.min(self.limits.buckets);
         if self.buckets.is_committed(buckets.clone()) {

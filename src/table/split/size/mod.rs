@@ -20,6 +20,8 @@ pub struct Limits {
     pub buckets: u64,
     /// The share of slots that are occupied when the next bucket is split, in 256ths.
     pub load: u32,
+    /// Number of equal items that are expected.
+    pub copies: u32,
 }
 
 impl Limits {
