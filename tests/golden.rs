@@ -92,7 +92,12 @@ fn each(check: Check) {
         row::<GrowingSets>(check, &name, (growing().layout(*layout), 2_500), |_| ());
     }
     row::<GrowingSets>(check, "growing-not-yet", (growing(), 100), |_| ());
-    row::<GrowingSets>(check, "growing-max-copies", (growing().copies(2).max_copies(4), 2_000), |_| ());
+    row::<GrowingSets>(
+        check,
+        "growing-max-copies",
+        (growing().copies(2).max_copies(4), 2_000),
+        |_| (),
+    );
     row::<GrowingSets>(
         check,
         "growing-max-capacity",

@@ -3,7 +3,10 @@
 mod common;
 
 use common::{rng, scaled};
-use guira::{CuckooFilter, Layout};
+use guira::{
+    BuildError, CuckooFilter, CuckooMap, FilterBuilder, GrowingFilter, Layout,
+    kind::{Fixed, Set},
+};
 use rand::RngExt;
 
 /// Largest share of tables that may refuse an item.
@@ -74,6 +77,187 @@ fn large_tables_hold_their_capacity() {
         check(layout, [1_000, 3_000, 10_000, 30_000], scaled(10, 50));
         check(layout, [100_000], scaled(2, 10));
     }
+}
+
+/// A filter of this layout, a set or a map.
+enum Either {
+    Set(CuckooFilter),
+    Map(CuckooMap),
+}
+
+impl Either {
+    /// Returns a filter for so many items, of which `copies` are equal, or `None` if the layout
+    /// cannot hold them.
+    fn new(layout: Layout, capacity: usize, copies: usize, seed: u64) -> Option<Self> {
+        let built = if Layout::ALL.contains(&layout) {
+            let builder = CuckooFilter::builder().capacity(capacity).copies(copies);
+            builder.layout(layout).seed(seed).build().map(Self::Set)
+        } else {
+            let builder = CuckooMap::builder().capacity(capacity).values_per_key(copies);
+            let builder = builder.layout(layout).value_bits(layout.value_bits());
+            builder.seed(seed).build().map(Self::Map)
+        };
+        match built {
+            Ok(filter) => Some(filter),
+            Err(BuildError::CopiesTooMany { .. }) => None,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// Inserts copy number `copy` of a key. Returns whether there was room.
+    fn insert(&self, key: u64, copy: usize) -> bool {
+        match self {
+            Self::Set(set) => set.insert(&key).is_ok(),
+            Self::Map(map) => {
+                let values = 1 << map.layout().value_bits();
+                map.insert(&key, (copy % values) as u16).is_ok()
+            }
+        }
+    }
+
+    fn slots(&self) -> usize {
+        match self {
+            Self::Set(set) => set.slots(),
+            Self::Map(map) => map.slots(),
+        }
+    }
+}
+
+/// All layouts of fixed tables by slots and bits of a fingerprint: those of sets, and of maps the
+/// ones with the shortest fingerprints.
+fn layouts() -> impl Iterator<Item = Layout> {
+    let valued = [(6, 2), (5, 4), (4, 8), (3, 13), (2, 16)];
+    let valued = valued.map(|(slots, bits)| Layout::with_values(slots, bits).expect("a layout"));
+    Layout::ALL.iter().copied().chain(valued)
+}
+
+/// Counts the tables, of `tables`, that refuse one of `capacity` items that all come in so many
+/// copies. `None` if the layout cannot hold them.
+fn count_refusing_copies(
+    layout: Layout,
+    capacity: usize,
+    copies: usize,
+    tables: u64,
+) -> Option<u64> {
+    Either::new(layout, capacity, copies, 0)?;
+    let refuses = |table: &u64| {
+        let filter = Either::new(layout, capacity, copies, *table).expect("as before");
+        let mut rng = rng(*table << 20 | capacity as u64);
+        let keys = (0..capacity.div_ceil(copies)).map(|_| rng.random());
+        let items = keys.flat_map(|key: u64| (0..copies).map(move |copy| (key, copy)));
+        items.take(capacity).any(|(key, copy)| !filter.insert(key, copy))
+    };
+    Some((0..tables).filter(refuses).count() as u64)
+}
+
+/// As [`check`], for every number of copies that a layout holds. All layouts hold some.
+fn check_copies(capacities: &[usize], tables: u64) {
+    for layout in layouts() {
+        let slots = layout.slots_per_bucket() as usize;
+        let (mut held, mut all_tables, mut all_refusing) = (0, 0, 0);
+        for (&capacity, copies) in
+            capacities.iter().flat_map(|capacity| (1..=slots).map(move |copies| (capacity, copies)))
+        {
+            let Some(number) = count_refusing_copies(layout, capacity, copies, tables) else {
+                assert!(2 * copies > slots, "{layout:?} rejects {copies} copies");
+                continue;
+            };
+            held = held.max(copies);
+            (all_tables, all_refusing) = (all_tables + tables, all_refusing + number);
+            assert!(
+                number <= max_refusing(tables),
+                "{layout:?}: {number} of {tables} tables refuse one of {capacity} items in \
+                 {copies} copies"
+            );
+        }
+        let smallest = capacities.iter().min().is_some_and(|&capacity| capacity < 100);
+        assert!(held == slots || !smallest, "{layout:?} holds {held} copies in a small table");
+        assert!(
+            all_refusing <= max_refusing(all_tables),
+            "{layout:?}: {all_refusing} of {all_tables} tables refuse an item"
+        );
+    }
+}
+
+#[test]
+fn tables_hold_their_capacity_of_copies() {
+    check_copies(&[12, 100, 1_000], scaled(300, 3_000));
+    check_copies(&[10_000], scaled(6, 300));
+}
+
+/// A map with two values for each key, by the name that maps have for it.
+#[test]
+fn two_values_a_key_fit() {
+    for seed in 0..50 {
+        let map = CuckooMap::builder().capacity(1_000).values_per_key(2).seed(seed);
+        let map = map.build().expect("a small map");
+        let items = (0..500_u32).flat_map(|key| [(key, 1), (key, 2)]);
+        assert_eq!(items.filter(|(key, value)| map.insert(key, *value).is_err()).count(), 0);
+    }
+}
+
+/// What no layout holds is rejected, with the number that one holds. A limit implies as many
+/// copies, unless they are named.
+#[test]
+fn too_many_copies_are_rejected() {
+    let error = |builder: FilterBuilder<Set, Fixed>| builder.capacity(10_000).build().err();
+    let sets = || CuckooFilter::builder().layout(Layout::Plain4x16);
+    let rejected = |copies: usize, most: usize| {
+        move |error: Option<BuildError>| match error {
+            Some(BuildError::CopiesTooMany { copies: c, most: m, .. }) => (c, m) == (copies, most),
+            _ => false,
+        }
+    };
+    assert!(rejected(5, 4)(error(sets().copies(5))));
+    assert!(rejected(usize::MAX, 4)(error(sets().copies(usize::MAX))));
+    assert!(rejected(5, 4)(error(sets().max_copies(5))));
+    assert_eq!(error(sets().copies(1).max_copies(5)), None);
+    assert_eq!(error(sets().copies(4)), None);
+    assert_eq!(error(sets().copies(0)), Some(BuildError::ZeroCopies));
+    // Among all layouts, one with more slots; and with a target, one that meets it.
+    assert_eq!(error(CuckooFilter::builder().copies(5)), None);
+    assert!(rejected(9, 6)(error(CuckooFilter::builder().copies(9))));
+    let precise = CuckooFilter::builder().false_positive_rate(1e-6).copies(4);
+    assert!(matches!(error(precise), Some(BuildError::RateTooLow { .. })));
+    // Short fingerprints, in a large table.
+    let short = CuckooFilter::builder().capacity(10_000_000).layout(Layout::Plain8x8).copies(6);
+    assert!(rejected(6, 4)(short.build().err()));
+    let growing = GrowingFilter::builder().layout(Layout::Growing4x15).copies(5).build().err();
+    assert!(rejected(5, 4)(growing));
+    assert!((1..=5).all(|copies| GrowingFilter::builder().copies(copies).build().is_ok()));
+}
+
+/// The load at the first refusal exceeds the allowed one by 0.4 percentage points.
+#[test]
+#[ignore = "long: fills large tables; run it in release mode"]
+fn long_tables_are_sized_with_a_margin() {
+    for (layout, capacity) in
+        layouts().flat_map(|layout| [1_000_000, 10_000_000].map(|n| (layout, n)))
+    {
+        for copies in 1..=layout.slots_per_bucket() as usize {
+            let Some(filter) = Either::new(layout, capacity, copies, 0) else { continue };
+            let allowed = capacity as f64 / filter.slots() as f64;
+            drop(filter);
+            for seed in 0..10 {
+                let filter = Either::new(layout, capacity, copies, seed).expect("as before");
+                let mut rng = rng(seed);
+                let keys = std::iter::repeat_with(|| rng.random());
+                let mut items = keys.flat_map(|key: u64| (0..copies).map(move |copy| (key, copy)));
+                let first = items.position(|(key, copy)| !filter.insert(key, copy));
+                let load = first.expect("a refusal") as f64 / filter.slots() as f64;
+                assert!(
+                    load >= allowed + 0.004,
+                    "{layout:?}, {capacity} items in {copies} copies: {load}, allowed {allowed}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "long: thousands of tables per capacity; run it in release mode"]
+fn long_tables_hold_their_capacity_of_copies() {
+    check_copies(&[12, 30, 100, 300, 1_000, 3_000, 10_000], 30_000);
 }
 
 #[test]

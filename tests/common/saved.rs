@@ -99,7 +99,7 @@ pub fn sample<K: Kind>() -> Of<K> {
 /// Inserts copies, which fill the buckets of few keys, until so many buckets were split ahead of
 /// their turn. Returns the items.
 pub fn crowd<K: Kind>(filter: &Of<K>, ahead: usize) -> Vec<Item<K>> {
-    let (mut keys, mut items) = ((1 << 50..).take(1_000), Vec::new());
+    let (mut keys, mut items) = ((1 << 50..).take(20_000), Vec::new());
     while forge::ahead(&filter.to_bytes())[0].len() < 8 * ahead {
         let key = keys.next().expect("full buckets");
         let copies = 0..filter.layout().slots_per_bucket();

@@ -1,11 +1,11 @@
 //! Fields of snapshots that are not valid, behind right checksums.
 
-use guira::{CuckooFilter, Layout, LoadError};
+use guira::{CuckooFilter, KeyTypes, Layout, LoadError};
 
 use super::common::{
     forge::{
         BITS, BOUND, CAPACITY, CLEAN, CONTENTS, COPIES, END, FIRST, GENERATION, GHOSTS, GROWTH,
-        HASHER_CHECK, HEADER, LAYOUT, LENGTH, LOAD, MAX_BUCKETS, OCCUPIED, REFRESHED, SEED, SIZE,
+        HASHER_CHECKS, HEADER, LAYOUT, LENGTH, LOAD, MAX_BUCKETS, OCCUPIED, REFRESHED, SEED, SIZE,
         SLOTS, STRIPES, SWEPT, TARGET, TIME_TO_LIVE, TIMES, VALUE_BITS, VERSION, WINDOW, WORDS,
         amend, number, put,
     },
@@ -96,9 +96,18 @@ fn invalid_fields_are_detected<K: Kind>() {
     // A wrong number of occupied slots.
     let one_less = number(&bytes, OCCUPIED) - 1;
     assert!(matches!(with::<K>(filter, OCCUPIED, one_less), LoadError::InvalidBuckets));
-    // Another seed means another hasher, and so does another check value.
+    // Another seed means another hasher. Other checks name their types.
     assert!(matches!(with::<K>(filter, SEED, 1), LoadError::OtherHasher));
-    assert!(matches!(with::<K>(filter, HASHER_CHECK, 1), LoadError::OtherHasher));
+    let changed = [KeyTypes::INTEGERS, KeyTypes::SLICES, KeyTypes::ENUMS, KeyTypes::ADDRESSES];
+    for (at, low) in (HASHER_CHECKS..).step_by(8).zip(changed) {
+        let of_two = |change: u64| match with::<K>(filter, at, number(&bytes, at) ^ change) {
+            LoadError::OtherHashes { types, .. } => types,
+            error => panic!("{error:?}"),
+        };
+        let high = [KeyTypes::TEXTS, KeyTypes::TUPLES, KeyTypes::CHARS, KeyTypes::PATHS];
+        let high = high[(at - HASHER_CHECKS) / 8];
+        assert_eq!([1, 1 << 63, 1 | 1 << 63].map(of_two), [low, high, low | high]);
+    }
 }
 
 /// Where items expire, ghosts count as items.

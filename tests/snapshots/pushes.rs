@@ -6,7 +6,7 @@ use rand::{RngExt, rngs::SmallRng};
 use super::common::{
     capacity_of,
     forge::{
-        BLOCK, COPIES, GROWTH, HASHER_CHECK, OCCUPIED, ahead, amend, number, places, put, table,
+        BLOCK, COPIES, GROWTH, HASHER_CHECKS, OCCUPIED, ahead, amend, number, places, put, table,
     },
     kind::{GrowingMaps, GrowingSets, Kind, Sets, new},
     rng,
@@ -146,7 +146,7 @@ fn refused_snapshots() -> Vec<Wrong> {
     let of =
         |capacity, seed| filled::<Sets>(CuckooFilter::builder().capacity(capacity).seed(seed), 9).0;
     let mut other_hasher = subject().1;
-    put(&mut other_hasher, HASHER_CHECK, 5);
+    put(&mut other_hasher, HASHER_CHECKS, 5);
     amend(&mut other_hasher);
     let mut invalid = subject().1;
     put(&mut invalid, COPIES, u64::MAX);
@@ -156,7 +156,9 @@ fn refused_snapshots() -> Vec<Wrong> {
     *late.last_mut().expect("a checksum") ^= 1;
     vec![
         (b"guira df".repeat(9), |error| matches!(error, LoadError::NotASnapshot)),
-        (other_hasher, |error| matches!(error, LoadError::OtherHasher)),
+        (other_hasher, |error| {
+            matches!(error, LoadError::OtherHashes { .. } | LoadError::OtherHasher)
+        }),
         (invalid, |error| matches!(error, LoadError::InvalidField { .. })),
         (late, |error| matches!(error, LoadError::DamagedBuckets | LoadError::OtherHasher)),
         (of(100_000, 2).to_bytes(), |error| {

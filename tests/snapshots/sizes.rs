@@ -6,8 +6,8 @@ use guira::LoadError;
 use super::{
     common::{
         forge::{
-            CAPACITY, FIRST, GHOSTS, HEADER, LOAD, MAX_BUCKETS, OCCUPIED, SIZE, SLOTS, WORDS,
-            ahead, amend, bucket, number, put, table,
+            CAPACITY, EXPECTED, FIRST, GHOSTS, HEADER, LOAD, MAX_BUCKETS, OCCUPIED, SIZE, SLOTS,
+            WORDS, ahead, amend, bucket, number, put, table,
         },
         kind::GrowingSets,
         rng,
@@ -16,15 +16,21 @@ use super::{
     fields::{forged, invalid, with},
 };
 
+/// The level of the round, the buckets at its start, and those that it has split.
+fn size_of(bytes: &[u8]) -> [u64; 3] {
+    let [first, size] = [FIRST, SIZE].map(|at| number(bytes, at));
+    [size >> 32, first << (size >> 32), size & u64::from(u32::MAX)]
+}
+
 /// Numbers that no table has that splits its buckets.
 #[test]
 fn invalid_sizes_are_detected() {
     let filter = sample::<GrowingSets>();
     let bytes = filter.to_bytes();
-    let fields = [FIRST, SIZE, MAX_BUCKETS, LOAD].map(|at| number(&bytes, at));
-    let [first, size, most, load] = fields;
-    assert_eq!((size >> 32, load, most), (0, 205, first << 15));
-    assert!((1..first).contains(&size));
+    let [first, most, load] = [FIRST, MAX_BUCKETS, LOAD].map(|at| number(&bytes, at));
+    assert_eq!((load, most), (210, first << 15));
+    let [level, round, split] = size_of(&bytes);
+    assert!((1..round).contains(&split));
     let with = |at: usize, value: u64| invalid(with::<GrowingSets>(&filter, at, value));
     for wrong in [0, (1 << 32) + 1, u64::MAX] {
         assert_eq!(with(FIRST, wrong), ("first buckets", wrong));
@@ -32,19 +38,22 @@ fn invalid_sizes_are_detected() {
     for level in [16, 17, u64::from(u32::MAX)] {
         assert_eq!(with(SIZE, level << 32), ("level", level));
     }
-    for split in [first, first + 1, u64::from(u32::MAX)] {
-        assert_eq!(with(SIZE, split), ("split buckets", split));
+    for split in [round, round + 1, u64::from(u32::MAX)] {
+        assert_eq!(with(SIZE, level << 32 | split), ("split buckets", split));
     }
-    for wrong in [0, first, first + size - 1, (first << 15) + 1, u64::MAX] {
+    for wrong in [0, round, round + split - 1, (first << 15) + 1, u64::MAX] {
         assert_eq!(with(MAX_BUCKETS, wrong), ("largest number of buckets", wrong));
     }
     for wrong in [0, 257, u64::from(u32::MAX), 1 << 32, (1 << 32) + 200] {
         assert_eq!(with(LOAD, wrong), ("load", wrong));
     }
+    for wrong in [0, 9, u64::from(u32::MAX), 1 << 32, (1 << 32) + 1] {
+        assert_eq!(with(EXPECTED, wrong), ("expected copies", wrong));
+    }
     // Fewer words than the size needs, an odd number beyond them, and more than there can be.
-    let needed = first + size;
-    assert!((needed..needed + 2 * (first - size)).contains(&number(&bytes, WORDS)));
-    for words in [needed - 8, needed - 1, needed + 1, needed + 2 * (first - size) + 2] {
+    let needed = round + split;
+    assert!((needed..needed + 2 * (round - split)).contains(&number(&bytes, WORDS)));
+    for words in [needed - 8, needed - 1, needed + 1, needed + 2 * (round - split) + 2] {
         assert_eq!(with(WORDS, words), ("words", words));
     }
     // No calculation overflows.
@@ -70,9 +79,10 @@ fn invalid_sizes_are_detected() {
 fn invalid_words_of_a_table_that_splits_are_detected() {
     let filter = sample::<GrowingSets>();
     let bytes = filter.to_bytes();
-    let [first, split] = [FIRST, SIZE].map(|at| number(&bytes, at));
+    let [level, round, split] = size_of(&bytes);
     // A bucket that has been split, one that has not, and a child.
-    for (nth, level) in [(0, 1), (split - 1, 1), (split, 0), (first - 1, 0), (first, 1)] {
+    let children = [0, split - 1, round].map(|nth| (nth, level + 1));
+    for (nth, level) in children.into_iter().chain([split, round - 1].map(|nth| (nth, level))) {
         let at = bucket(nth);
         let original = number(&bytes, at);
         assert_eq!(original >> 60, level, "bucket {nth}");
@@ -135,22 +145,25 @@ fn invalid_places_are_detected() {
 fn sizes_that_do_not_fit_the_words_are_refused() {
     let filter = sample::<GrowingSets>();
     let bytes = filter.to_bytes();
-    let [first, split, load] = [FIRST, SIZE, LOAD].map(|at| number(&bytes, at));
-    let error = with::<GrowingSets>(&filter, MAX_BUCKETS, first + split);
+    let [level, round, split] = size_of(&bytes);
+    let load = number(&bytes, LOAD);
+    let error = with::<GrowingSets>(&filter, MAX_BUCKETS, round + split);
     assert!(matches!(error, LoadError::InvalidBuckets), "{error:?}");
     // The words for the size before, in which one more child is ahead, the first one.
-    let last = bucket(first + split - 1);
+    let last = bucket(round + split - 1);
     let [numbers, words] = ahead(&bytes);
     let error = forged::<GrowingSets>(&filter, |changed| {
         changed.truncate(last);
-        changed.extend((first + split - 1).to_le_bytes());
+        changed.extend((round + split - 1).to_le_bytes());
         changed.extend(&bytes[numbers]);
         changed.extend(&bytes[last..last + 8]);
         changed.extend(&bytes[words.clone()]);
         let len = (changed.len() - HEADER) as u64;
         changed.extend(&bytes[words.end..]);
-        let slots = u64::from(bytes[SLOTS]) * (first + split - 1);
-        for (at, value) in [(SIZE, split - 1), (WORDS, len / 8), (CAPACITY, slots * load / 256)] {
+        let slots = u64::from(bytes[SLOTS]) * (round + split - 1);
+        for (at, value) in
+            [(SIZE, level << 32 | (split - 1)), (WORDS, len / 8), (CAPACITY, slots * load / 256)]
+        {
             put(changed, at, value);
         }
     });

@@ -18,11 +18,11 @@ pub(crate) fn doublings(first_buckets: u64, buckets: u64) -> f64 {
 /// rate of their own: the two halves of a slot match as many absent items as it did. So they lower
 /// the share of later doublings.
 ///
-/// In the simulation the share was 0.69 to 0.73, and this bound 0 to 10 % above the rate: 256 to
-/// 1,000 first buckets, up to 15 doublings in 32 steps each. The share is higher if items come and
-/// go while the table grows slowly, because every move from a split to an unsplit bucket costs a
-/// bit: 0.76 to 0.78 with 100 short-lived items for each one that stays, which is up to 1.5 % above
-/// the bound. It is never more than 1.
+/// In tables of 256 to 1,000 first buckets the share was 0.67 to 0.73, and this bound 0 to 12 %
+/// above the rate, up to 15 doublings. The share is higher if items come and go while the table
+/// grows slowly, because every move from a split to an unsplit bucket costs a bit: 0.76 to 0.78
+/// with 100 short-lived items for each one that stays, which is up to 1.5 % above the bound. It is
+/// never more than 1.
 pub(crate) fn rate(layout: Layout, doublings: f64) -> f64 {
     rate_of_slots(layout) * load(layout) * growth_of_rate(layout, doublings)
 }

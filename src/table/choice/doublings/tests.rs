@@ -35,7 +35,7 @@ const SIMULATED: [(Layout, &[Simulated]); 4] = [
     (
         Growing3x20,
         &[
-            (0.253, 1.1343e-5, 0.0),
+            (0.253, 1.1174e-5, 0.0),
             (1.0, 1.6396e-5, 0.0),
             (4.5, 3.9774e-5, 0.0),
             (7.75, 6.1925e-5, 0.0),
@@ -62,7 +62,7 @@ fn rates_and_ghosts_are_bounds_of_simulated_ones() {
         for &(doublings, measured, ghosts) in measured {
             let bound = rate(layout, doublings);
             assert!(bound >= measured, "{layout:?} {doublings}: {bound}");
-            assert!(bound <= measured * 1.10, "{layout:?} {doublings}: {bound}");
+            assert!(bound <= measured * 1.12, "{layout:?} {doublings}: {bound}");
             let bound = ghosts_per_item(layout, doublings);
             assert!(bound >= ghosts, "{layout:?} {doublings}: {bound}");
             assert!(bound <= ghosts * 1.27 + 1e-9, "{layout:?} {doublings}: {bound}");
@@ -77,10 +77,10 @@ const MEASURED_WITH_VALUES: [(u32, u32, Simulated); 10] = [
     (5, 1, (13.0, 6.8366e-2, 0.5865)),
     (4, 2, (10.0, 1.2833e-2, 0.1249)),
     (4, 4, (10.0, 3.9172e-2, 1.2421)),
-    (4, 4, (12.0, 3.9380e-2, 1.8603)),
-    (4, 4, (14.0, 4.1372e-2, 2.6988)),
-    (3, 5, (14.0, 3.205e-3, 0.0970)),
-    (3, 8, (10.0, 1.4045e-2, 1.2468)),
+    (4, 4, (12.0, 4.2042e-2, 1.8935)),
+    (4, 4, (14.0, 4.4297e-2, 2.7400)),
+    (3, 5, (14.0, 3.232e-3, 0.0975)),
+    (3, 8, (10.0, 1.4481e-2, 1.2553)),
     (2, 16, (10.0, 2.940e-3, 0.1259)),
     (2, 16, (14.0, 3.873e-3, 0.2454)),
 ];
