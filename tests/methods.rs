@@ -8,7 +8,7 @@ use std::{
 };
 
 /// The number of public methods that a user may have to choose from.
-const MAX_METHODS: usize = 102;
+const MAX_METHODS: usize = 106;
 
 /// A public method of the source.
 #[derive(Debug)]

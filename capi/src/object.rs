@@ -42,7 +42,7 @@ pub trait Kind: Contents + Sized {
 
 /// Returns a loader. The keys of C are bytes, or hashes.
 pub fn loader<C: Contents, G: Growth>() -> Loader<C, G> {
-    Filter::loader().ignore_types(KeyTypes::ALL.without(KeyTypes::SLICES))
+    Filter::loader().ignore_types(KeyTypes::ALL - KeyTypes::SLICES)
 }
 
 impl<C: Kind> Object<C> {

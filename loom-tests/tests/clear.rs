@@ -217,7 +217,7 @@ fn beside_a_copy() {
         put(&table, items[0], 0);
         put(&table, items[1], 1);
         let clearer = spawn(&table, move |table| assert_eq!(table.clear(), 2));
-        let (copy, count) = table.try_clone(false).expect("memory for a few words");
+        let (copy, count) = table.try_clone().expect("memory for a few words");
         clearer.join().unwrap();
         assert_eq!(occupied(&copy), count);
         assert_ne!(count, 1, "a part of the items");

@@ -8,7 +8,7 @@ use loom::sync::Arc;
 
 /// The copies of an item in a copy of the table.
 fn cloned(table: &FixedTable, item: Fingerprint) -> usize {
-    let (copy, occupied) = table.try_clone(false).expect("memory for a few words");
+    let (copy, occupied) = table.try_clone().expect("memory for a few words");
     let copies = copy.count::<FixedWords>(pair(&copy, item, 0));
     assert_eq!(occupied, copies as u64);
     copies
@@ -58,7 +58,7 @@ fn happens_after_the_inserts_it_copies() {
         || Arc::new(table(2)),
         insert,
         move |table| {
-            let (copy, _) = table.try_clone(false).expect("memory for a few words");
+            let (copy, _) = table.try_clone().expect("memory for a few words");
             copy.contains(item(table))
         },
     );

@@ -8,8 +8,7 @@
 //!
 //! A table has about one stripe for every 64 to 128 buckets, within limits, and more if the user
 //! expects many writers: see [`Stripes::count_for`]. A table that grows has as many as a table of a
-//! fixed size with eight times its first buckets, or as few as 8 instead of 32 if it is that small:
-//! see [`Stripes::count_for_growing`].
+//! fixed size with eight times its first buckets: see [`Stripes::count_for_growing`].
 
 use alloc::boxed::Box;
 use core::num::NonZero;
@@ -25,11 +24,12 @@ use crate::{
 const MODEL: bool = cfg!(any(loom, shuttle));
 /// Largest number of stripes: 32 KiB of them.
 pub(crate) const MAX_STRIPES: u64 = if MODEL { 2 } else { 2048 };
-/// Smallest number of stripes of a table: 512 bytes.
-const MIN_STRIPES: u64 = if MODEL { 2 } else { 32 };
-/// Smallest number of stripes of a table that grows: 128 bytes. A filter that starts small often
-/// stays small.
-const MIN_GROWING_STRIPES: u64 = if MODEL { 2 } else { 8 };
+/// Smallest number of stripes of a table: 64 bytes.
+const MIN_STRIPES: u64 = if MODEL { 2 } else { 4 };
+/// In a small table there are more: one for this many buckets, up to `FEW_STRIPES`. A single one
+/// for all would make writers wait.
+const BUCKETS_PER_STRIPE_IF_FEW: u64 = 16;
+const FEW_STRIPES: u64 = 32;
 /// Buckets per stripe between these limits. The number of stripes is rounded up to a power of two,
 /// so stripes take a 64th to a 32nd of the table's memory.
 const BUCKETS_PER_STRIPE: u64 = 128;
@@ -114,12 +114,12 @@ impl Stripes {
 
     /// The number of stripes of a table with this number of buckets and expected writers.
     pub(crate) fn count_for(buckets: u64, writers: Option<NonZero<usize>>) -> usize {
-        count(MIN_STRIPES, buckets, writers)
+        count(buckets, writers)
     }
 
     /// The number of stripes of a table that grows, with this number of buckets at level 0.
     pub(crate) fn count_for_growing(first_buckets: u64, writers: Option<NonZero<usize>>) -> usize {
-        count(MIN_GROWING_STRIPES, EXPECTED_GROWTH * first_buckets, writers)
+        count(EXPECTED_GROWTH * first_buckets, writers)
     }
 
     /// Bytes of this many stripes.
@@ -213,15 +213,16 @@ impl Stripes {
 }
 
 /// The number of stripes, at least `min`, for this number of buckets and of expected writers.
-fn count(min: u64, buckets: u64, writers: Option<NonZero<usize>>) -> usize {
-    let by_buckets = buckets / BUCKETS_PER_STRIPE;
+fn count(buckets: u64, writers: Option<NonZero<usize>>) -> usize {
+    let if_few = (buckets / BUCKETS_PER_STRIPE_IF_FEW).min(FEW_STRIPES);
+    let by_buckets = if_few.max(buckets / BUCKETS_PER_STRIPE);
     let wanted = match writers.map_or(0, |writers| writers.get() as u64) {
         0 => by_buckets,
         // A lone writer waits for nobody, and readers seldom retry because of it.
         1 => by_buckets.min(STRIPES_PER_WRITER),
         several => by_buckets.max(STRIPES_PER_WRITER.saturating_mul(several)),
     };
-    wanted.clamp(min, MAX_STRIPES).next_power_of_two() as usize
+    wanted.clamp(MIN_STRIPES, MAX_STRIPES).next_power_of_two() as usize
 }
 
 /// The stripes of a table, for many reads: fields of [`Stripes`] would be loaded again after each

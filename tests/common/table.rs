@@ -83,7 +83,7 @@ impl<R: Rng> TableChecker<R> {
     /// number of items.
     pub fn check_all(&self) {
         self.pairs.iter().for_each(|&pair| self.check(pair));
-        let (_, occupied) = self.table.try_clone(false).expect("memory");
+        let (_, occupied) = self.table.try_clone().expect("memory");
         assert_eq!(occupied, self.oracle.len() as u64);
     }
 
@@ -119,7 +119,7 @@ impl<R: Rng> TableChecker<R> {
                 self.oracle.clear();
             }
             25 => {
-                let (clone, occupied) = self.table.try_clone(false).expect("memory");
+                let (clone, occupied) = self.table.try_clone().expect("memory");
                 assert_eq!(occupied, self.oracle.len() as u64, "clone");
                 self.table = clone;
             }

@@ -24,7 +24,7 @@ on_all_kinds! {
 
 /// Bytes of the header of a snapshot.
 #[cfg(feature = "std")]
-const HEADER: usize = 256;
+const HEADER: usize = 320;
 
 #[test]
 fn refused_memory_is_an_error() {
@@ -64,12 +64,18 @@ fn allocated<T>(operation: impl FnOnce() -> T) -> (T, usize) {
     (value, usize::try_from(live_bytes() - before).expect("nothing older was freed"))
 }
 
-/// Checks that a filter has as many bytes on the heap as it says.
+/// Checks that a filter has as many bytes on the heap as it says. What aligns a large table of a
+/// fixed size to a huge page is never accessed, and does not count.
 fn assert_size<C: Contents, G: Growth>(filter: &Filter<C, G>, on_heap: usize) {
-    assert_eq!(filter.size_in_bytes(), on_heap + size_of_val(filter), "{filter:?}");
+    let bytes = filter.slots() / filter.layout().slots_per_bucket() as usize * 8;
+    let is_aligned = !format!("{filter:?}").starts_with("Growing") && bytes >= HUGE_PAGE;
+    let beside = if is_aligned { HUGE_PAGE - 64 } else { 0 };
+    assert_eq!(filter.size_in_bytes(), on_heap + size_of_val(filter) - beside, "{filter:?}");
 }
 
-/// The size counts all that was allocated: alignment, stripes, and counters too.
+const HUGE_PAGE: usize = 2 << 20;
+
+/// The size counts all that was allocated: stripes and counters, too.
 #[test]
 fn the_size_is_what_was_allocated() {
     // Values that are computed once per process.

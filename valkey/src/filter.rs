@@ -54,6 +54,8 @@ fn builder<G: Growth>(settings: &Settings, seed: u64, max_bytes: usize) -> Filte
         .false_positive_rate(settings.error_rate)
         .seed(seed)
         .writers(1)
+        // A sparse filter, and the copies of a process that forks, would take many times as much.
+        .huge_pages(false)
         .max_bytes(max_bytes)
 }
 
@@ -61,15 +63,14 @@ impl FilterLoader {
     /// Returns a loader for a filter with these settings, whose buckets take at most `max_bytes`.
     pub fn new(settings: &Settings, max_bytes: usize) -> Self {
         // Keys are bytes.
-        let types = KeyTypes::ALL.without(KeyTypes::SLICES);
+        let types = KeyTypes::ALL - KeyTypes::SLICES;
         // From the allocator, as above.
         if settings.expansion > 0 {
-            Self::Growing({
-                let loader = GrowingFilter::loader().ignore_types(types).limit(max_bytes);
-                loader.reserve_address_space(false)
-            })
+            let loader = GrowingFilter::loader().ignore_types(types).huge_pages(false);
+            Self::Growing(loader.limit(max_bytes).reserve_address_space(false))
         } else {
-            Self::Fixed(CuckooFilter::loader().ignore_types(types).limit(max_bytes))
+            let loader = CuckooFilter::loader().ignore_types(types).huge_pages(false);
+            Self::Fixed(loader.limit(max_bytes))
         }
     }
 

@@ -14,8 +14,9 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     }
 
     /// Sets whether a table of 2 MiB and more requests huge pages from the system (on Linux, by
-    /// `madvise`). On by default. Such a table is aligned to 2 MiB, for which 2 MiB more are
-    /// allocated.
+    /// `madvise`). On by default. Such a table is aligned to 2 MiB, for which 2 MiB more of
+    /// addresses are allocated, and no memory. A table that stays sparse takes less memory without:
+    /// the first insert into a huge page takes all of its 2 MiB.
     ///
     /// ```
     /// let builder = guira::CuckooFilter::builder().capacity(10_000_000).huge_pages(false);
@@ -54,14 +55,15 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     /// up. Any number of threads may write, whatever this is. The setting decides how much memory
     /// is spent so that they seldom wait for one another.
     ///
-    /// A filter has a stripe (a lock and a version, 16 bytes) for every 64 to 128 buckets, at least
-    /// 32 and at most 2,048. If several writers are expected, it has at least 64 stripes for each
+    /// A filter has a stripe (a lock and a version, 16 bytes) for every 64 to 128 buckets, at most
+    /// 2,048; if that is less than 32, one for every 8 to 16 buckets, up to 32 and at least 4. If
+    /// several writers are expected, it has at least 64 stripes for each
     /// of them, within these limits; if one is, at most 64. For every 16 stripes it has a shard of
     /// the counter of items: at most 64 shards of 128 bytes. (A filter that grows has two such
     /// counters.) The number of processors plays no part.
     ///
     /// In a filter that grows, the number of stripes follows from eight times the buckets of its
-    /// first size, and stays the same however far it grows: it is at least 16. **So set this if a
+    /// first size, and stays the same however far it grows. **So set this if a
     /// filter starts small, grows large, and has several writers.** Clones and snapshots keep it.
     ///
     /// ```

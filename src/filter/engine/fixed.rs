@@ -35,7 +35,6 @@ pub struct FixedEngine {
     pub(super) table: FixedTable,
     pub(super) layout: Layout,
     pub(super) capacity: usize,
-    pub(super) huge_pages: bool,
     /// Largest number of copies of an item, if it is lower than the slots of two buckets.
     pub(super) max_copies: Option<NonZero<u8>>,
 }
@@ -60,7 +59,7 @@ impl Engine for FixedEngine {
         let Settings { huge_pages, .. } = *settings;
         let stripes = Stripes::count_for(buckets, settings.writers.and_then(NonZero::new));
         // A first check before anything is allocated. It leaves out the clock, which is small.
-        settings.bytes_left(table_bytes(buckets, huge_pages, stripes), stripes)?;
+        settings.bytes_left(table_bytes(buckets, stripes), stripes)?;
         let clock = settings.new_clock();
         let payload = payload(layout, clock.as_ref());
         let table = FixedTable::with_stripes(layout.slots(), buckets, payload, stripes, huge_pages);
@@ -72,11 +71,11 @@ impl Engine for FixedEngine {
         let capacity = settings.capacity.unwrap_or(1);
         let max_copies = effective_limit(layout, settings.max_copies);
         table.set_kernel(settings.kernel());
-        Ok(Self { table, layout, capacity, huge_pages, max_copies })
+        Ok(Self { table, layout, capacity, max_copies })
     }
 
     fn try_clone(&self) -> Result<(Self, u64), BuildError> {
-        let copied = self.table.try_clone(self.huge_pages);
+        let copied = self.table.try_clone();
         let (table, occupied) = copied.ok_or_else(|| self.out_of_memory())?;
         Ok((Self { table, ..*self }, occupied))
     }
@@ -281,8 +280,8 @@ impl Saved for FixedEngine {
         field("copies", form.max_copies, form.max_copies < slots)
     }
 
-    fn memory(form: &Form, _reserve: bool) -> Option<Buckets> {
-        Buckets::new(form.words, true)
+    fn memory(form: &Form, (_reserve, huge_pages): (bool, bool)) -> Option<Buckets> {
+        Buckets::new(form.words, huge_pages)
     }
 
     fn restore(form: &Form, _occupied: u64, buckets: Buckets) -> Option<Self> {
@@ -322,7 +321,7 @@ impl FixedEngine {
         let table = FixedTable::with_buckets(form.layout.slots(), payload, buckets, stripes)?;
         let capacity = usize::try_from(form.capacity).ok()?;
         let max_copies = NonZero::new(form.max_copies as u8);
-        Some(Self { table, layout: form.layout, capacity, huge_pages: true, max_copies })
+        Some(Self { table, layout: form.layout, capacity, max_copies })
     }
 }
 

@@ -21,7 +21,7 @@ impl<C: Contents> Filter<C, Fixed> {
         max_copies: Option<NonZero<u8>>,
     ) -> Self {
         table.set_clock(clock.as_ref()).expect("memory");
-        Self::of_model(FixedEngine { table, layout, capacity: 1, huge_pages: false, max_copies })
+        Self::of_model(FixedEngine { table, layout, capacity: 1, max_copies })
     }
 
     /// The table.

@@ -394,11 +394,10 @@ impl Saved for SplittingEngine {
         field("target rate", target.to_bits(), rate <= target * (1.0 + 1e-9))
     }
 
-    fn memory(form: &Form, reserve: bool) -> Option<ImageLoader> {
+    fn memory(form: &Form, memory: (bool, bool)) -> Option<ImageLoader> {
         let &Form { layout, words, stripes, ref clock, .. } = form;
         let payload = payload(layout, clock.as_ref());
-        let (grown, memory) = (form.grown?, (reserve, true));
-        ImageLoader::new((leveled(layout), payload), &grown, words, stripes, memory)
+        ImageLoader::new((leveled(layout), payload), &form.grown?, words, stripes, memory)
     }
 
     fn restore(form: &Form, occupied: u64, memory: ImageLoader) -> Option<Self> {

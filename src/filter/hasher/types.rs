@@ -1,6 +1,9 @@
 //! Types of keys by the way in which they are hashed, and how two hashers differ in them.
 
-use core::{fmt, ops::BitOr};
+use core::{
+    fmt,
+    ops::{BitOr, Sub},
+};
 
 use super::check::{HasherChecks, TYPES};
 
@@ -16,8 +19,8 @@ use super::check::{HasherChecks, TYPES};
 /// use guira::KeyTypes;
 ///
 /// let types = KeyTypes::ADDRESSES | KeyTypes::PATHS;
-/// assert!(types.contains(KeyTypes::PATHS) && !types.contains(KeyTypes::INTEGERS));
 /// assert_eq!(types.to_string(), "IP addresses or paths");
+/// assert_eq!(types - KeyTypes::PATHS, KeyTypes::ADDRESSES);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct KeyTypes(u8);
@@ -48,26 +51,17 @@ impl KeyTypes {
     const NAMES: [&str; TYPES] =
         ["integers", "texts", "slices", "tuples", "enums", "characters", "IP addresses", "paths"];
 
-    /// Returns whether all of these types are in the set.
-    #[must_use]
-    pub const fn contains(self, types: Self) -> bool {
-        self.0 & types.0 == types.0
-    }
-
-    /// Those of these types that are not in another set.
-    ///
-    /// ```
-    /// use guira::KeyTypes;
-    ///
-    /// assert!(!KeyTypes::ALL.without(KeyTypes::TEXTS).contains(KeyTypes::TEXTS));
-    /// ```
-    #[must_use]
-    pub const fn without(self, others: Self) -> Self {
-        Self(self.0 & !others.0)
-    }
-
     pub(in crate::filter) const fn is_empty(self) -> bool {
         self.0 == Self::NONE.0
+    }
+}
+
+impl Sub for KeyTypes {
+    type Output = Self;
+
+    /// Those of these types that are not in the other set.
+    fn sub(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
     }
 }
 

@@ -65,6 +65,7 @@ impl<C: Contents, G: Growth> Loader<C, G> {
         let terms = Terms {
             limit: u64::MAX,
             reserve: true,
+            huge_pages: true,
             len: None,
             clock: None,
             ignored: KeyTypes::NONE,
@@ -124,6 +125,18 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
     /// ```
     pub fn limit(mut self, bytes: usize) -> Self {
         self.terms.limit = bytes as u64;
+        self
+    }
+
+    /// Sets whether the filter requests huge pages: see
+    /// [`FilterBuilder::huge_pages`](crate::FilterBuilder::huge_pages). Default: `true`.
+    ///
+    /// ```
+    /// let bytes = guira::CuckooFilter::with_capacity(1_000).to_bytes();
+    /// assert!(guira::CuckooFilter::loader().huge_pages(false).bytes(&bytes).is_ok());
+    /// ```
+    pub fn huge_pages(mut self, enabled: bool) -> Self {
+        self.terms.huge_pages = enabled;
         self
     }
 

@@ -53,8 +53,9 @@ pub(crate) trait Saved: Sized {
     fn check(form: &Form) -> Result<(), LoadError>;
 
     /// Returns memory for the words of an engine, which are to arrive, or `None` if the system
-    /// refuses it. With `reserve`, an engine that grows reserves address space.
-    fn memory(form: &Form, reserve: bool) -> Option<Self::Memory>;
+    /// refuses it: whether an engine that grows reserves address space, and whether huge pages are
+    /// requested.
+    fn memory(form: &Form, memory: (bool, bool)) -> Option<Self::Memory>;
 
     /// Returns the engine with these words, of which this many slots are occupied, or `None` if the
     /// system refuses the memory for the rest.
@@ -143,7 +144,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Filter<C, G, S> {
         let (encoder, words) = self.snapshot()?;
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(encoder.len() as usize)?;
-        advise_huge_pages(bytes.spare_capacity_mut());
+        advise_huge_pages(bytes.spare_capacity_mut(), true);
         encoder.write(&words[..], &mut bytes)?;
         Ok(bytes)
     }

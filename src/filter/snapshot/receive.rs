@@ -33,6 +33,8 @@ pub(super) struct Terms {
     pub(super) limit: u64,
     /// Whether a filter that grows reserves address space.
     pub(super) reserve: bool,
+    /// Whether huge pages are requested.
+    pub(super) huge_pages: bool,
     /// The number of bytes of the whole snapshot, if all of them are there.
     pub(super) len: Option<u64>,
     /// The clock of the caller.
@@ -253,7 +255,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
         if differences == KeyTypes::ALL {
             return Err(LoadError::OtherHasher);
         }
-        let types = differences.without(self.terms.ignored);
+        let types = differences - self.terms.ignored;
         if !types.is_empty() {
             return Err(LoadError::OtherHashes { types });
         }
@@ -267,7 +269,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
     fn complete_header(&mut self) -> Result<(), LoadError> {
         let mut header = self.accept(&self.header_bytes)?;
         header.set_clock(self.terms.clock.as_ref())?;
-        let memory = G::Engine::memory(&header.form, self.terms.reserve);
+        let memory = G::Engine::memory(&header.form, (self.terms.reserve, self.terms.huge_pages));
         let memory = memory.ok_or_else(|| header.out_of_memory())?;
         self.checksums = Checksums::new(Header::block_seed(&self.header_bytes));
         self.body = Some((header, TableLoader::new(memory)));

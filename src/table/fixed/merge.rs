@@ -10,7 +10,7 @@ impl FixedTable {
     /// Adds all fingerprints of another table with the same addressing, or none. `limit` is the
     /// largest number of copies of an item, if there is one.
     pub fn merge(&self, other: &Self, limit: Option<usize>) -> Merged {
-        let Some((copy, items)) = other.try_clone(false) else {
+        let Some((copy, items)) = other.try_clone() else {
             return Merged::out_of_memory();
         };
         let clears = self.stripes.clears();

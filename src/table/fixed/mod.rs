@@ -125,17 +125,17 @@ impl FixedTable {
         Some(())
     }
 
-    /// Bytes of buckets, stripes, statistics and clock, alignment included.
+    /// Bytes of buckets, stripes, statistics and clock: what can become resident.
     #[must_use]
     pub fn size_in_bytes(&self) -> usize {
         let beside = bytes_beside(self.stripes()) + self.clock.size_in_bytes();
-        self.buckets.allocated_bytes() + beside
+        self.buckets.size_in_bytes() + beside
     }
 }
 
-/// Bytes that a table without a clock allocates. `None` if that is more than an object can have.
-pub(crate) fn table_bytes(buckets: u64, huge_pages: bool, stripes: usize) -> Option<usize> {
-    bucket_bytes(buckets, huge_pages)?.checked_add(bytes_beside(stripes))
+/// Bytes of a table without a clock. `None` if that is more than an object can have.
+pub(crate) fn table_bytes(buckets: u64, stripes: usize) -> Option<usize> {
+    bucket_bytes(buckets)?.checked_add(bytes_beside(stripes))
 }
 
 /// Bytes of stripes and statistics.

@@ -54,8 +54,8 @@ impl FixedTable {
     /// the table throughout the call, and the number of occupied slots; or `None` if the system
     /// refuses the memory.
     #[must_use]
-    pub fn try_clone(&self, huge_pages: bool) -> Option<(Self, u64)> {
-        let mut copy = Buckets::new(self.addressing.buckets(), huge_pages)?;
+    pub fn try_clone(&self) -> Option<(Self, u64)> {
+        let mut copy = Buckets::new(self.addressing.buckets(), self.buckets.huge_pages())?;
         copy.touch();
         let clock = copy.with_words(|words| self.copy_into(words));
         let occupied = copy.with_words(|words| occupied(&self.slots, words));

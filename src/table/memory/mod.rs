@@ -64,10 +64,9 @@ impl Buckets {
     }
 }
 
-/// Bytes that [`Buckets::new`] allocates, alignment included. `None` if that is more than an object
-/// can have.
-pub(crate) fn bucket_bytes(buckets: u64, huge_pages: bool) -> Option<usize> {
-    Buckets::bytes_for(usize::try_from(buckets).ok()?, huge_pages)
+/// Bytes of this many buckets. `None` if that is more than an object can have.
+pub(crate) fn bucket_bytes(buckets: u64) -> Option<usize> {
+    Buckets::bytes_for(usize::try_from(buckets).ok()?)
 }
 
 /// Collects values into one allocation, or returns `None` if the system refuses the memory.
@@ -83,7 +82,7 @@ pub(crate) fn try_boxed<T>(values: impl ExactSizeIterator<Item = T>) -> Option<B
 pub(crate) fn touched_words(len: usize) -> Option<Vec<u64>> {
     let mut words = Vec::new();
     words.try_reserve_exact(len).ok()?;
-    advise_huge_pages(words.spare_capacity_mut());
+    advise_huge_pages(words.spare_capacity_mut(), true);
     // This writes every word, so the system provides every page.
     words.resize(len, 0);
     Some(words)
@@ -97,8 +96,9 @@ pub(crate) fn touch_pages(words: &mut [u64]) {
     }
 }
 
-/// Advises the system to back untouched memory with huge pages, as far as whole ones fit into it.
-pub(crate) fn advise_huge_pages<T>(memory: &mut [MaybeUninit<T>]) {
+/// Advises the system to back untouched memory with huge pages, as far as whole ones fit into it, or
+/// not to, where it does by default.
+pub(crate) fn advise_huge_pages<T>(memory: &mut [MaybeUninit<T>], enabled: bool) {
     #[cfg(all(target_os = "linux", not(any(loom, shuttle, miri))))]
     {
         let core::ops::Range { start, end } = memory.as_mut_ptr_range();
@@ -106,11 +106,12 @@ pub(crate) fn advise_huge_pages<T>(memory: &mut [MaybeUninit<T>]) {
         let bytes = (end.addr() / HUGE_PAGE * HUGE_PAGE).saturating_sub(first);
         if bytes > 0 {
             let first = start.with_addr(first).cast();
+            let advice = if enabled { libc::MADV_HUGEPAGE } else { libc::MADV_NOHUGEPAGE };
             // SAFETY: these are whole pages of memory that belongs to the caller alone, and the
             // advice changes nothing in it.
-            unsafe { libc::madvise(first, bytes, libc::MADV_HUGEPAGE) };
+            unsafe { libc::madvise(first, bytes, advice) };
         }
     }
     #[cfg(not(all(target_os = "linux", not(any(loom, shuttle, miri)))))]
-    let _ = memory;
+    let _ = (memory, enabled);
 }

@@ -25,11 +25,15 @@ impl Buckets {
         result
     }
 
-    pub(in crate::table) fn allocated_bytes(&self) -> usize {
+    pub(in crate::table) fn size_in_bytes(&self) -> usize {
         size_of_val(&*self.0)
     }
 
-    pub(super) fn bytes_for(len: usize, _huge_pages: bool) -> Option<usize> {
+    pub(in crate::table) fn huge_pages(&self) -> bool {
+        false
+    }
+
+    pub(super) fn bytes_for(len: usize) -> Option<usize> {
         len.checked_mul(size_of::<Word>())
     }
 

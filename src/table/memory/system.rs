@@ -28,6 +28,7 @@ pub(crate) struct Buckets {
     memory: NonNull<u8>,
     /// The layout of the memory. `None` if it belongs to somebody else, who keeps it.
     layout: Option<Layout>,
+    huge_pages: bool,
 }
 
 // SAFETY: `Buckets` owns its memory as a `Box<[Word]>` would, and `Word` is `Send` and `Sync`.
@@ -50,19 +51,17 @@ impl Buckets {
         // SAFETY: `padding` is a multiple of a word below `align`, and the memory is longer than
         // the words by `align` minus a word.
         let first = unsafe { memory.add(padding) }.cast::<Word>();
-        if huge_pages {
-            // SAFETY: new memory for this many words, which nobody uses yet.
-            let words = unsafe { slice::from_raw_parts_mut(first.as_ptr().cast(), len) };
-            advise_huge_pages::<Word>(words);
-        }
-        Some(Self { first, len, memory, layout: Some(layout) })
+        // SAFETY: new memory for this many words, which nobody uses yet.
+        let words = unsafe { slice::from_raw_parts_mut(first.as_ptr().cast(), len) };
+        advise_huge_pages::<Word>(words, huge_pages);
+        Some(Self { first, len, memory, layout: Some(layout), huge_pages })
     }
 
     /// Returns words that somebody else owns.
     #[cfg(guira_in_place)]
     pub(crate) fn borrowed(words: Borrowed) -> Self {
         let (first, len) = (words.first(), words.as_slice().len());
-        Self { first, len, memory: first.cast(), layout: None }
+        Self { first, len, memory: first.cast(), layout: None, huge_pages: false }
     }
 
     /// Takes memory for all words now, except perhaps for those in the last page. All words must
@@ -110,15 +109,20 @@ impl Buckets {
         change(unsafe { slice::from_raw_parts_mut(self.first.as_ptr().cast(), self.len) })
     }
 
-    /// Bytes of the memory, of which the words are a part.
-    pub(in crate::table) fn allocated_bytes(&self) -> usize {
-        self.layout.map_or(0, |layout| layout.size())
+    /// Bytes of the memory that can become resident: without what aligns it to a huge page, which
+    /// is never accessed.
+    pub(in crate::table) fn size_in_bytes(&self) -> usize {
+        self.layout.map_or(0, |layout| layout.size().min(small_size(self.len)))
     }
 
-    /// Bytes that [`zeroed`](Self::zeroed) allocates for this many words. `None` if that is more
-    /// than an object can have.
-    pub(super) fn bytes_for(len: usize, huge_pages: bool) -> Option<usize> {
-        sizes(len, huge_pages).map(|(_, padded)| padded)
+    /// Whether huge pages were requested.
+    pub(in crate::table) fn huge_pages(&self) -> bool {
+        self.huge_pages
+    }
+
+    /// The size of this many words. `None` if that is more than an object can have.
+    pub(super) fn bytes_for(len: usize) -> Option<usize> {
+        sizes(len, true).map(|_| small_size(len))
     }
 }
 
@@ -129,6 +133,11 @@ impl Drop for Buckets {
             unsafe { dealloc(self.memory.as_ptr(), layout) };
         }
     }
+}
+
+/// The bytes of this many words that are allocated without alignment to a huge page.
+fn small_size(len: usize) -> usize {
+    sizes(len, false).map_or(usize::MAX, |(_, padded)| padded)
 }
 
 /// Returns the alignment of `len` words, and the bytes to allocate: those of the words, and as many

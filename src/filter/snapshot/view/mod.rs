@@ -230,7 +230,7 @@ fn engine<E: Saved>(header: &Header, words: &[u8]) -> Result<E, LoadError> {
 /// Returns an engine that looks up copies of these words.
 #[cfg(not(guira_in_place))]
 fn engine<E: Saved>(header: &Header, mut words: &[u8]) -> Result<E, LoadError> {
-    let memory = E::memory(&header.form, true).ok_or_else(|| header.out_of_memory())?;
+    let memory = E::memory(&header.form, (true, true)).ok_or_else(|| header.out_of_memory())?;
     let mut loader = TableLoader::new(memory);
     while loader.is_incomplete() {
         loader.read(|chunk| words.read(chunk))?;

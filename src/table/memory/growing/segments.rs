@@ -92,10 +92,10 @@ impl Segments {
             let (start, len) = (start as usize, (end - start) as usize);
             let first = allocate(len)?;
             fresh.blocks.push(Block { number, start, len, first: Some(first) });
-            if self.huge_pages && len * size_of::<Word>() >= HUGE_PAGE {
+            if len * size_of::<Word>() >= HUGE_PAGE {
                 // SAFETY: a new block of this length, which nobody uses yet.
                 let block = unsafe { slice::from_raw_parts_mut(first.as_ptr().cast(), len) };
-                advise_huge_pages::<Word>(block);
+                advise_huge_pages::<Word>(block, self.huge_pages);
             }
         }
         Some(fresh)
