@@ -46,36 +46,41 @@ pub type CuckooFilter<S = StableHashBuilder> = Filter<Set, Fixed, S>;
 /// # Growth
 ///
 /// The filter grows with its load. While more of its slots are occupied than it is meant to fill,
-/// about 80 %, inserts *split* buckets: such a bucket becomes two, and what it holds is divided
+/// 82 % or 85 % (74 % with two slots per bucket), inserts *split* buckets: such a bucket becomes two, and what it holds is divided
 /// between them. A thread that has inserted a few dozen items splits as many buckets as these need,
 /// at most 64, and memory is added in steps of about a 64th of the table, or of a page. So no
 /// call copies the table, and no lookup waits for a split.
 ///
 /// It starts with room for the [`capacity`](crate::FilterBuilder::capacity) that you name, and in
 /// any case with 1,024 slots, or with 4,096 if you name none. From there it can grow to 32,768
-/// times as many. So set a capacity, or a [`max_capacity`](crate::FilterBuilder::max_capacity), if
-/// there may be more than 100 million items.
+/// times as many, and with some target rates to no more than 4,096 times as many. So set a capacity,
+/// or a [`max_capacity`](crate::FilterBuilder::max_capacity), if there may be more than 10 million
+/// items.
 ///
 /// Removals make room for later inserts, and release no memory:
 /// [`shrink_step`](Filter::shrink_step) does.
 ///
 /// # What it costs
 ///
-/// - **Memory.** The builder takes the first of these layouts that meets the target after the last
-///   doubling:
+/// - **Memory.** The less far the filter may grow, the fewer bits an item takes. **So name a
+///   [`max_capacity`](crate::FilterBuilder::max_capacity) if you know one.** Bits per item, by the
+///   target rate and by `max_capacity / capacity`:
 ///
-///   | target rate, at least | [`Layout`](crate::Layout) | bits per item |
-///   |---|---|---|
-///   | 4.7 % | [`Growing5x12`](crate::Layout::Growing5x12) | 16 to 20 |
-///   | 0.5 % | [`Growing4x15`](crate::Layout::Growing4x15) | 20 to 21 |
-///   | 0.012 % | [`Growing3x20`](crate::Layout::Growing3x20) | 27 |
-///   | 7.2 in 100 million | [`Growing2x30`](crate::Layout::Growing2x30) | 43 |
+///   | target rate | 1 to 4 | 16 | 64 | none named |
+///   |---|---|---|---|---|
+///   | 3 % | 15.0 | 15.0 | 15.0 | 18.8 |
+///   | 1 % | 15.0 | 18.8 | 18.8 | 18.8 |
+///   | 0.3 % | 18.8 | 18.8 | 18.8 | 26.0 |
+///   | 0.1 % | 18.8 | 26.0 | 26.0 | 26.0 |
+///   | 0.01 % | 26.0 | 26.0 | 26.0 | 26.0 |
 ///
-///   The bits per item are those of the buckets in a filter that has grown, at any size. The higher
-///   numbers are those after fifteen doublings, when some slots [belong to no
-///   item](crate::docs::design#slots-that-know-too-little). If the filter need not grow far, say so
-///   by a `max_capacity`: then a layout with fewer bits may do. A `CuckooFilter` that is built for
-///   the final number of items takes half to two thirds as much.
+///   (These are the bits of the buckets in a filter that is loaded as far as it is meant to be. The
+///   layouts are [`Growing5x12`](crate::Layout::Growing5x12),
+///   [`Growing4x15`](crate::Layout::Growing4x15) and
+///   [`Growing3x20`](crate::Layout::Growing3x20). After ten doublings and more they take up to a
+///   quarter more, when some slots [belong to no
+///   item](crate::docs::design#slots-that-know-too-little).) A `CuckooFilter` that is built for the
+///   final number of items takes half to two thirds as much.
 /// - **Lookups** read two buckets at every size, as in a `CuckooFilter`.
 /// - **Inserts** take their share of the splits: `BENCHMARKS.md`, in the repository, has figures.
 /// - **The rate** [rises](Filter::false_positive_rate) with each doubling, up to the target.
@@ -89,14 +94,16 @@ pub type CuckooFilter<S = StableHashBuilder> = Filter<Set, Fixed, S>;
 /// | [`Full`](crate::InsertError::Full) | The [cap on memory](crate::FilterBuilder::max_bytes) does not let the filter grow. (Or so many copies of few items fill the buckets around that splits make no room.) |
 /// | [`OutOfMemory`](crate::InsertError::OutOfMemory) | The system refuses the memory for the next step. |
 /// | [`FullyGrown`](crate::InsertError::FullyGrown) | The filter has grown as far as its `max_capacity`, or its target rate, allows. |
-/// | [`TooManyCopies`](crate::InsertError::TooManyCopies) | The item's two buckets are full, and hold as many copies of it as a bucket has slots (three if it has two), or there are [`max_copies`](crate::FilterBuilder::max_copies) of them. |
+/// | [`TooManyCopies`](crate::InsertError::TooManyCopies) | The item's two buckets are full, and hold as many copies of it as a bucket has slots (three if it has two; more with [`copies`](crate::FilterBuilder::copies)), or there are [`max_copies`](crate::FilterBuilder::max_copies) of them. |
 ///
 /// Every item stays, and lookups and removals go on. A filter that cannot grow fills up first,
 /// beyond the load at which it would have grown.
 pub type GrowingFilter<S = StableHashBuilder> = Filter<Set, Growing, S>;
 
 impl<G: Growth, S: BuildHasher> Filter<Set, G, S> {
-    /// Inserts an item. Duplicates count: the filter is a multiset.
+    /// Inserts an item. Duplicates count: the filter is a multiset, and each of them takes a slot.
+    /// If keys come again, use [`insert_unique`](Self::insert_unique), or say by
+    /// [`copies`](crate::FilterBuilder::copies) how many may be equal.
     ///
     /// Acquires no lock if one of the item's two buckets has an empty slot, with one exception: in
     /// a filter with [`max_copies`](crate::FilterBuilder::max_copies), it acquires one if the item

@@ -620,9 +620,10 @@ fn threads_lose_nothing<G: Subject>() {
             })
         });
         let copier = scope.spawn(|| {
+            let mut marks = 1_u64 << 50..;
             while !ended.load(SeqCst) {
                 let before = TIME.load(SeqCst);
-                let mark = 1 << 50 | before;
+                let mark = marks.next().expect("a key");
                 filter.insert(&mark).expect("room");
                 let copy = filter.clone();
                 let is_found = copy.contains(&mark);

@@ -79,11 +79,14 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
 
 impl<C: Contents, S> FilterBuilder<C, Growing, S> {
     /// Sets the number of items up to which the filter must be able to grow. Without it, the filter
-    /// grows to 32,768 times its first size, or to 2^32 buckets, whichever is less.
+    /// grows as far as its target rate allows: to 4,096 to 32,768 times its first size, or to 2^32
+    /// buckets, if that is less. At most one filter in 10,000 refuses an item before.
     ///
-    /// - *Size.* If 32,768 times the first size were too little, the filter starts larger. If no
-    ///   [`capacity`](Self::capacity) is named, it starts no larger than it ever needs to be.
-    /// - *Layout.* A filter that need not grow far may meet its target with fewer bits per item.
+    /// - *Size.* If the filter could not grow as far from its [`capacity`](Self::capacity), it starts
+    ///   larger, and also if it then needs fewer bits per item in the end. If no capacity is named,
+    ///   it starts no larger than it ever needs to be.
+    /// - *Layout.* A filter that need not grow far may meet its target with [fewer bits per
+    ///   item](crate::GrowingFilter#what-it-costs).
     /// - *Errors.* The filter stops growing once it has room for this many items. When it is full,
     ///   inserts fail with [`FullyGrown`](crate::InsertError::FullyGrown).
     ///   [`build`](Self::build) fails if this is smaller than the capacity, or needs more than 2^32

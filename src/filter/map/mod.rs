@@ -51,7 +51,9 @@ use crate::table::Candidates;
 /// worker that owns a flow, a class of traffic. For values that must be right, use a hash table.
 ///
 /// A map is a multimap: each `insert` adds an item, even if its key already has a value. With
-/// `insert_unique` each key gets one value.
+/// `insert_unique` each key gets one value. If keys have several, say how many by
+/// [`values_per_key`](crate::FilterBuilder::values_per_key): all values of a key share two buckets,
+/// and without it the capacity holds for one value a key.
 ///
 /// # The contract of removal and replacement
 ///

@@ -137,6 +137,33 @@ fn the_target_decides_the_layout() {
     assert_eq!(choose(&ANY).unwrap().target, 0.001);
 }
 
+/// The table on the page of `GrowingFilter`.
+#[test]
+fn a_largest_capacity_saves_memory() {
+    let table = [
+        (0.03, [15.0, 15.0, 15.0, 15.0, 15.0, 18.8]),
+        (0.01, [15.0, 15.0, 15.0, 18.8, 18.8, 18.8]),
+        (0.003, [18.8, 18.8, 18.8, 18.8, 18.8, 26.0]),
+        (0.001, [18.8, 18.8, 18.8, 26.0, 26.0, 26.0]),
+        (0.0001, [26.0; 6]),
+    ];
+    for (target, bits) in table {
+        for capacity in [20_000, 100_000, 5_000_000] {
+            let growth = [Some(1), Some(2), Some(4), Some(16), Some(64), None];
+            for (factor, bits) in growth.into_iter().zip(bits) {
+                let wanted = Wanted {
+                    capacity: Some(capacity),
+                    max_capacity: factor.map(|factor| capacity * factor),
+                    target: Some(target),
+                    ..ANY
+                };
+                let found = super::bits_per_item(choose(&wanted).unwrap().layout, 0.0);
+                assert!((found - bits).abs() < 0.06, "{wanted:?}: {found}");
+            }
+        }
+    }
+}
+
 /// The first buckets are monotone in capacity, maximum, and the inverse of the target.
 #[test]
 fn who_asks_for_more_begins_with_no_less() {
