@@ -46,7 +46,7 @@ pub type CuckooFilter<S = StableHashBuilder> = Filter<Set, Fixed, S>;
 /// # Growth
 ///
 /// The filter grows with its load. While more of its slots are occupied than it is meant to fill,
-/// 82 % or 85 % (74 % with two slots per bucket), inserts *split* buckets: such a bucket becomes two, and what it holds is divided
+/// 82 to 85 % (74 % with two slots per bucket), inserts *split* buckets: such a bucket becomes two, and what it holds is divided
 /// between them. A thread that has inserted a few dozen items splits as many buckets as these need,
 /// at most 64, and memory is added in steps of about a 64th of the table, or of a page. So no
 /// call copies the table, and no lookup waits for a split.
@@ -68,10 +68,10 @@ pub type CuckooFilter<S = StableHashBuilder> = Filter<Set, Fixed, S>;
 ///
 ///   | target rate | 1 to 4 | 16 | 64 | none named |
 ///   |---|---|---|---|---|
-///   | 3 % | 15.0 | 15.0 | 15.0 | 18.8 |
-///   | 1 % | 15.0 | 18.8 | 18.8 | 18.8 |
-///   | 0.3 % | 18.8 | 18.8 | 18.8 | 26.0 |
-///   | 0.1 % | 18.8 | 26.0 | 26.0 | 26.0 |
+///   | 3 % | 15.0 | 15.0 | 15.0 | 19.0 |
+///   | 1 % | 15.0 | 19.0 | 19.0 | 19.0 |
+///   | 0.3 % | 19.0 | 19.0 | 19.0 | 26.0 |
+///   | 0.1 % | 19.0 | 26.0 | 26.0 | 26.0 |
 ///   | 0.01 % | 26.0 | 26.0 | 26.0 | 26.0 |
 ///
 ///   (These are the bits of the buckets in a filter that is loaded as far as it is meant to be. The

@@ -113,7 +113,10 @@ pub(crate) fn buckets_for(layout: Layout, capacity: u64, copies: u64) -> Option<
 /// What fits depends on the copies in relation to the slots: 4 slots with 2 copies hold as many
 /// keys as 2 slots with 1.
 fn buckets_by_load(slots: u32, copies: u32, capacity: u64) -> u64 {
-    let divisor = (1..=copies).rev().find(|n| copies % n == 0 && slots % n == 0).unwrap_or(1);
+    let divisor = (1..=copies)
+        .rev()
+        .find(|n| copies.is_multiple_of(*n) && slots.is_multiple_of(*n))
+        .unwrap_or(1);
     // Slots and items in units of the common divisor.
     let (unit_slots, unit_copies) = (slots / divisor, copies / divisor);
     let units = capacity as f64 / f64::from(divisor);

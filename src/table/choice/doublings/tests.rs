@@ -8,12 +8,13 @@ use Layout::{Growing2x30, Growing3x20, Growing4x15, Growing5x12};
 /// Doublings, a rate, and ghosts per item.
 type Simulated = (f64, f64, f64);
 
-/// Filters that grew from the smallest sizes, at the target load.
+/// Filters that grew from the smallest sizes, at the target load. (The first row of each layout is
+/// from 20,000 items on: where buckets are few, the load is above the target by up to 32 items.)
 const SIMULATED: [(Layout, &[Simulated]); 4] = [
     (
         Growing5x12,
         &[
-            (0.253, 4.9317e-3, 0.0),
+            (0.253, 4.8768e-3, 0.0),
             (1.0, 7.0447e-3, 0.0),
             (4.5, 1.7142e-2, 0.0),
             (7.75, 2.5816e-2, 0.06454),
@@ -24,12 +25,12 @@ const SIMULATED: [(Layout, &[Simulated]); 4] = [
     (
         Growing4x15,
         &[
-            (0.253, 4.9636e-4, 0.0),
-            (1.0, 7.0820e-4, 0.0),
-            (4.5, 1.7408e-3, 0.0),
-            (7.75, 2.6807e-3, 0.00469),
-            (12.0, 3.9055e-3, 0.02853),
-            (15.0, 4.7335e-3, 0.04635),
+            (0.253, 4.8285e-4, 0.0),
+            (1.0, 7.0634e-4, 0.0),
+            (4.5, 1.7233e-3, 0.0),
+            (7.75, 2.6407e-3, 0.00468),
+            (12.0, 3.8523e-3, 0.02842),
+            (15.0, 4.6675e-3, 0.04620),
         ],
     ),
     (
@@ -75,10 +76,10 @@ fn rates_and_ghosts_are_bounds_of_simulated_ones() {
 const MEASURED_WITH_VALUES: [(u32, u32, Simulated); 10] = [
     (5, 1, (10.0, 5.8037e-2, 0.3492)),
     (5, 1, (13.0, 6.8366e-2, 0.5865)),
-    (4, 2, (10.0, 1.2833e-2, 0.1249)),
-    (4, 4, (10.0, 3.9172e-2, 1.2421)),
-    (4, 4, (12.0, 4.2042e-2, 1.8935)),
-    (4, 4, (14.0, 4.4297e-2, 2.7400)),
+    (4, 2, (10.0, 1.2699e-2, 0.1244)),
+    (4, 4, (10.0, 3.8794e-2, 1.2377)),
+    (4, 4, (12.0, 4.1649e-2, 1.8880)),
+    (4, 4, (14.0, 4.3902e-2, 2.7330)),
     (3, 5, (14.0, 3.232e-3, 0.0975)),
     (3, 8, (10.0, 1.4481e-2, 1.2553)),
     (2, 16, (10.0, 2.940e-3, 0.1259)),
