@@ -158,8 +158,9 @@ fn check_targets<K: Kind>(make: Maker<K, Part>) {
     }
 }
 
-/// The builder chooses the layout with the smallest table among those that meet the target, or
-/// among the plain ones of them if the user prefers the fastest.
+/// The builder chooses a table that is no larger than the smallest one among the layouts that meet
+/// the target, or among the plain ones of them if the user prefers the fastest. (It is smaller if a
+/// few more buckets let another layout meet the target.)
 #[test]
 fn the_builder_chooses_the_fewest_bits_per_item() {
     let mut chosen = HashSet::new();
@@ -183,7 +184,9 @@ fn the_builder_chooses_the_fewest_bits_per_item() {
                 };
                 let best = meeting.iter().map(cost).min();
                 let choice = builder.build().ok();
-                assert_eq!(choice.as_ref().map(cost), best, "{target} for {capacity} items");
+                let cost = choice.as_ref().map(cost);
+                assert_eq!(cost.is_some(), best.is_some(), "{target} for {capacity} items");
+                assert!(cost <= best, "{target} for {capacity} items: {cost:?}, not {best:?}");
                 if let Some(filter) = choice {
                     let rate = filter.false_positive_rate();
                     assert!(rate <= target, "{rate} > {target} for {capacity} items");

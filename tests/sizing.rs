@@ -227,6 +227,52 @@ fn too_many_copies_are_rejected() {
     assert!((1..=5).all(|copies| GrowingFilter::builder().copies(copies).build().is_ok()));
 }
 
+/// Sizes do not fall where more is wanted, but for a few buckets: of the layouts of the same size,
+/// some are rounded differently.
+#[test]
+fn who_asks_for_more_gets_no_less() {
+    let bytes = |capacity: usize, copies: usize, rate: f64| {
+        let builder = CuckooFilter::builder().capacity(capacity).copies(copies);
+        Some(builder.false_positive_rate(rate).huge_pages(false).build().ok()?.size_in_bytes())
+    };
+    for copies in 1..=4 {
+        for step in 0..400_u32 {
+            let capacity = 100 + (1.022_f64.powf(step.into()) * 20.0) as usize;
+            for rate in [0.2, 0.05, 0.03, 0.01, 0.002, 1e-4] {
+                let Some(size) = bytes(capacity, copies, rate) else { continue };
+                for more in [
+                    bytes(capacity + 1, copies, rate),
+                    bytes(capacity + capacity / 50, copies, rate),
+                    bytes(capacity, copies, rate * 0.98),
+                ] {
+                    // None, if the rate is too low.
+                    let Some(more) = more else { continue };
+                    let least = size - size / 50 - 32;
+                    assert!(more >= least, "{copies} copies, {capacity}, {rate}: {size}, {more}");
+                }
+            }
+        }
+    }
+}
+
+/// No builder goes on for ever, whatever is asked for.
+#[test]
+fn absurd_sizes_are_errors() {
+    for capacity in [1 << 40, 1 << 50, 1 << 62, usize::MAX / 2, usize::MAX] {
+        for copies in 1..=8 {
+            let builder = CuckooFilter::builder().capacity(capacity).copies(copies);
+            let error = builder.max_bytes(1 << 30).build().err().expect("too large");
+            let is_one = matches!(
+                error,
+                BuildError::CapacityTooLarge { .. } | BuildError::CopiesTooMany { .. }
+            );
+            assert!(is_one, "{error}");
+            let map = CuckooMap::builder().capacity(capacity).values_per_key(copies);
+            assert!(map.build().is_err());
+        }
+    }
+}
+
 /// The load at the first refusal exceeds the allowed one by 0.4 percentage points.
 #[test]
 #[ignore = "long: fills large tables; run it in release mode"]

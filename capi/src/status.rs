@@ -41,7 +41,7 @@ statuses! {
     ErrNoMemory = 8: c"the system refused the memory",
     ErrFull = 9: c"no empty slot is within reach, and the object may not grow",
     ErrFullyGrown = 10: c"the object is full, and has grown as far as it may",
-    ErrTooManyCopies = 11: c"there are too many copies of the item",
+    ErrTooManyCopies = 11: c"there are too many copies of the item, or of others in its buckets",
     ErrValueTooLarge = 12: c"the value has more bits than the values of the map",
     ErrLife = 13: c"the life is too long, zero generations, or of the other kind",
     ErrIo = 14: c"the file could not be read or written",
@@ -61,7 +61,7 @@ statuses! {
 impl From<InsertError> for Status {
     fn from(error: InsertError) -> Self {
         match error {
-            InsertError::TooManyCopies => Self::ErrTooManyCopies,
+            InsertError::TooManyCopies | InsertError::Crowded => Self::ErrTooManyCopies,
             InsertError::ValueTooLarge => Self::ErrValueTooLarge,
             InsertError::InvalidLife => Self::ErrLife,
             InsertError::OutOfMemory => Self::ErrNoMemory,

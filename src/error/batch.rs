@@ -139,6 +139,7 @@ impl fmt::Display for InsertBatchError {
         f.write_str("could not be inserted")?;
         let reasons = [
             ("filter full", InsertError::Full),
+            ("crowded by copies", InsertError::Crowded),
             ("too many copies", InsertError::TooManyCopies),
             ("value too large", InsertError::ValueTooLarge),
             ("out of memory", InsertError::OutOfMemory),

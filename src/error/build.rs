@@ -42,12 +42,13 @@ pub enum BuildError {
     ZeroMaxCopies,
     /// The number of equal items is zero.
     ZeroCopies,
-    /// No layout, or not the one that was named, holds so many
-    /// [equal items](crate::FilterBuilder::copies) at this capacity: they are more than the slots
-    /// of a bucket; or less than a sixteenth of the slots could be used, because too often a
-    /// few keys with all their copies meet in few buckets. Keys with the same fingerprint and
-    /// buckets do, and the larger the table and the shorter the fingerprint, the more of them there
-    /// are.
+    /// No layout of those that may be taken holds so many
+    /// [equal items](crate::FilterBuilder::copies) at this capacity and rate. They are more than
+    /// the slots of a bucket; or the table would be less than a sixteenth full, since in a fuller
+    /// one the copies of a few keys meet in too few buckets. (The shorter the fingerprint and the
+    /// larger the table, the more keys have the same fingerprint and the same buckets.)
+    /// `insert_unique`, `insert_or_refresh`, and a count as the value of a map need one slot for a
+    /// key.
     #[non_exhaustive]
     CopiesTooMany {
         /// The number of equal items.
@@ -133,8 +134,8 @@ texts! { BuildError:
     Self::ZeroMaxCopies => "`max_copies` is 0: pass at least 1, or leave it out for no limit";
     Self::ZeroCopies => "`copies` is 0: pass at least 1, or leave it out for distinct items";
     Self::CopiesTooMany { copies, most } =>
-        "the filter cannot hold {copies} equal items: pass at most {most}, or store a count as the \
-        value of a map";
+        "the filter cannot hold {copies} equal items: pass at most {most}, or insert equal ones \
+        once";
     Self::ZeroWriters => "`writers` is 0: pass at least 1, or leave it out for the default";
     Self::MemoryCapTooLow { max_bytes, needed } =>
         "the filter needs {needed} bytes and its `max_bytes` is {max_bytes}: raise it, or lower \

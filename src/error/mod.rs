@@ -43,12 +43,15 @@ pub enum InsertError {
     /// [`capacity`](crate::Filter::capacity). More filters may do so while other threads move
     /// items, because an item occupies two slots while it moves.
     ///
-    /// A filter that grows returns this in two cases: its
-    /// [cap on memory](crate::FilterBuilder::max_bytes) does not let it grow; or so many copies of
-    /// few items fill the buckets around that splits make no room. It gives up after 64 attempts,
-    /// each of which splits up to 8 buckets, or at once if the filter is large and less than half
-    /// as full as it should be.
+    /// A filter that grows returns this only if its
+    /// [cap on memory](crate::FilterBuilder::max_bytes) does not let it grow.
     Full,
+    /// The buckets around are full of copies of a few items, so that splits make no room. (The item
+    /// itself need not be one of them.) Only filters that grow return this: after 64 attempts, each
+    /// of which splits up to 8 buckets; or at once if all that the item could displace is in
+    /// buckets that were split in this round, or if the filter is large and less than half as full
+    /// as it should be.
+    Crowded,
     /// There is no room, as in [`Full`](Self::Full), and the system refused the memory for the
     /// filter to grow. A later insert tries again. Only filters that grow return this.
     OutOfMemory,
@@ -79,6 +82,9 @@ texts! { InsertError:
     Self::Full =>
         "the filter is full: build it with a larger `capacity`, or raise the `max_bytes` of one \
         that grows";
+    Self::Crowded =>
+        "copies of a few items fill the buckets of this one: insert equal items once, or build the \
+        filter with `copies`";
     Self::OutOfMemory =>
         "the filter is full, and the system refused the memory for it to grow: free some, and \
         insert the item again";
@@ -195,8 +201,10 @@ pub(crate) mod tests {
 
     #[test]
     fn errors_of_inserts_and_merges_say_what_to_do() {
-        use InsertError::{FullyGrown, InvalidLife, OutOfMemory, TooManyCopies, ValueTooLarge};
-        let full = [InsertError::Full, OutOfMemory, FullyGrown];
+        use InsertError::{
+            Crowded, FullyGrown, InvalidLife, OutOfMemory, TooManyCopies, ValueTooLarge,
+        };
+        let full = [InsertError::Full, Crowded, OutOfMemory, FullyGrown];
         for error in full.into_iter().chain([TooManyCopies, ValueTooLarge, InvalidLife]) {
             is_advice(&error);
         }

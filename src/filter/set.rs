@@ -91,7 +91,8 @@ pub type CuckooFilter<S = StableHashBuilder> = Filter<Set, Fixed, S>;
 ///
 /// | error | reason |
 /// |---|---|
-/// | [`Full`](crate::InsertError::Full) | The [cap on memory](crate::FilterBuilder::max_bytes) does not let the filter grow. (Or so many copies of few items fill the buckets around that splits make no room.) |
+/// | [`Full`](crate::InsertError::Full) | The [cap on memory](crate::FilterBuilder::max_bytes) does not let the filter grow. |
+/// | [`Crowded`](crate::InsertError::Crowded) | Copies of a few items fill the buckets around, and splits make no room. |
 /// | [`OutOfMemory`](crate::InsertError::OutOfMemory) | The system refuses the memory for the next step. |
 /// | [`FullyGrown`](crate::InsertError::FullyGrown) | The filter has grown as far as its `max_capacity`, or its target rate, allows. |
 /// | [`TooManyCopies`](crate::InsertError::TooManyCopies) | The item's two buckets are full, and hold as many copies of it as a bucket has slots (three if it has two; more with [`copies`](crate::FilterBuilder::copies)), or there are [`max_copies`](crate::FilterBuilder::max_copies) of them. |

@@ -59,7 +59,7 @@ impl fmt::Display for Error {
 impl From<InsertError> for Error {
     fn from(error: InsertError) -> Self {
         match error {
-            InsertError::Full | InsertError::FullyGrown => Self::FULL,
+            InsertError::Full | InsertError::Crowded | InsertError::FullyGrown => Self::FULL,
             InsertError::TooManyCopies => Self::TOO_MANY_COPIES,
             error => Self::text(error),
         }

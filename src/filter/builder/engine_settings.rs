@@ -80,11 +80,11 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
 impl<C: Contents, S> FilterBuilder<C, Growing, S> {
     /// Sets the number of items up to which the filter must be able to grow. Without it, the filter
     /// grows as far as its target rate allows: to 4,096 to 32,768 times its first size, or to 2^32
-    /// buckets, if that is less. At most one filter in 10,000 refuses an item before.
+    /// buckets, if that is less. At most one filter in 10,000 refuses one of so many distinct items.
     ///
-    /// - *Size.* If the filter could not grow as far from its [`capacity`](Self::capacity), it starts
-    ///   larger, and also if it then needs fewer bits per item in the end. If no capacity is named,
-    ///   it starts no larger than it ever needs to be.
+    /// - *Size.* The filter starts larger than its [`capacity`](Self::capacity) needs if it could not
+    ///   grow as far from there, or if a slightly larger start saves bits per item in the end. If no
+    ///   capacity is named, it starts no larger than it ever needs to be.
     /// - *Layout.* A filter that need not grow far may meet its target with [fewer bits per
     ///   item](crate::GrowingFilter#what-it-costs).
     /// - *Errors.* The filter stops growing once it has room for this many items. When it is full,
@@ -160,8 +160,8 @@ impl<C: Permanent, G: Growth, S> FilterBuilder<C, G, S> {
     /// An insert also executes a full fence and reads the item's stripe. It acquires the lock only
     /// if it finds that many copies. Batches do not interleave their searches for room. A snapshot
     /// contains the limit. The size is chosen for as many copies of each item as the limit allows,
-    /// unless [`copies`](Self::copies) says how many to expect: call `copies(1)` if the limit is
-    /// there to keep a few items from taking all the room.
+    /// unless [`copies`](Self::copies) says how many to expect. If most items are distinct, and the
+    /// limit only keeps a few of them from taking all the room, call `copies(1)`, too.
     ///
     /// ```
     /// let filter = guira::CuckooFilter::builder().capacity(100).max_copies(1).build().unwrap();

@@ -4,6 +4,8 @@
 use alloc::vec::Vec;
 use core::{iter, num::NonZero};
 
+use arrayvec::ArrayVec;
+
 use super::{
     Engine, age, bytes_of, insert_absent_items, insert_unseen_items, payload, refresh_items,
     remove_items, values_of,
@@ -24,7 +26,7 @@ use crate::{
     table::{
         Answers, FixedSpace, FixedTable, FixedWords, Hashes, MAX_BUCKETS, Merged, Pair,
         PendingInserts, Space as _, Stripes,
-        choice::{Layouts, buckets_for, by_preference, with_values_by_preference},
+        choice::{Layouts, buckets_for, by_preference, least, with_values_by_preference},
         table_bytes,
     },
 };
@@ -350,11 +352,26 @@ const DEFAULT_TARGET: f64 = 0.002;
 /// Chooses the layout and the number of buckets: the fewest buckets that hold the capacity and meet
 /// the target.
 fn choose(settings: &Settings) -> Result<(Layout, u64), BuildError> {
-    let (capacity, copies) = (settings.capacity.unwrap_or(1), settings.copies());
-    let too_large = |layout| BuildError::CapacityTooLarge { capacity, layout };
-    let sized = |copies: usize, layout: Layout| {
-        buckets_for(layout, capacity as u64, copies as u64).map(|buckets| (layout, buckets))
+    let copies = settings.copies();
+    let chosen = choose_for(settings, copies);
+    let none = match chosen {
+        Err(BuildError::CopiesTooMany { .. }) => true,
+        // Not the rate that the user named.
+        Err(BuildError::RateTooLow { .. }) => settings.target.is_none(),
+        _ => false,
     };
+    if none && copies > 1 {
+        let fits = |&fewer: &usize| choose_for(settings, fewer).is_ok();
+        let fewer: ArrayVec<usize, 8> = (1..copies).take(8).collect();
+        let most = fewer.into_iter().rev().find(fits).unwrap_or(1);
+        return Err(BuildError::CopiesTooMany { copies, most });
+    }
+    chosen
+}
+
+/// As [`choose`], for this many copies. The error does not say how many would fit.
+fn choose_for(settings: &Settings, copies: usize) -> Result<(Layout, u64), BuildError> {
+    let capacity = settings.capacity.unwrap_or(1);
     let few = copies <= Layout::DEFAULT.slots_per_bucket() as usize / 2;
     let (layouts, target): (Layouts, f64) = match (settings.layout, settings.target) {
         (Some(layout), target) => (iter::once(layout).collect(), target.unwrap_or(f64::INFINITY)),
@@ -364,29 +381,37 @@ fn choose(settings: &Settings) -> Result<(Layout, u64), BuildError> {
         }
         (None, None) => (layouts(settings), DEFAULT_TARGET),
     };
-    let holding = |copies: usize| layouts.iter().filter_map(move |&layout| sized(copies, layout));
-    let choices = holding(copies).filter(|&(_, buckets)| buckets <= MAX_BUCKETS);
-    let rate = |&choice: &(Layout, u64)| rate_at_capacity(capacity, choice);
+    let rate = |layout: Layout, buckets: u64| rate_at_capacity(capacity, (layout, buckets));
+    let sized = |&layout: &Layout| {
+        let buckets = buckets_for(layout, capacity as u64, copies as u64)?;
+        Some((layout, buckets))
+    };
+    let holding: ArrayVec<(Layout, u64), { Layout::ALL.len() }> =
+        layouts.iter().filter_map(sized).collect();
+    let fits = |&&(_, buckets): &&(Layout, u64)| buckets <= MAX_BUCKETS;
+    let lowest = holding.iter().filter(fits).map(|&(layout, buckets)| rate(layout, buckets));
+    let lowest = match (lowest.reduce(f64::min), holding.first()) {
+        (Some(lowest), _) => lowest,
+        (None, Some(&(layout, _))) => {
+            return Err(BuildError::CapacityTooLarge { capacity, layout });
+        }
+        (None, None) => return Err(BuildError::CopiesTooMany { copies, most: 1 }),
+    };
+    if lowest > target {
+        return Err(match settings.layout {
+            Some(layout) => BuildError::LayoutMissesRate { layout, target, reached: lowest },
+            None => BuildError::RateTooLow { target, lowest },
+        });
+    }
+    // With a few more buckets, a layout of more slots may meet the target, too.
+    let meeting = holding.iter().map(|&(layout, buckets)| {
+        (layout, least(buckets, |buckets| rate(layout, buckets) <= target))
+    });
     let slow = |layout: Layout| settings.fastest && layout.is_semi_sorted();
-    let meets = choices.clone().filter(|choice| rate(choice) <= target);
-    // Of several, the first one.
-    if let Some(choice) = meets.min_by_key(|&(layout, buckets)| (slow(layout), buckets)) {
-        return Ok(choice);
-    }
-    match (choices.map(|choice| rate(&choice)).reduce(f64::min), settings.layout) {
-        (Some(reached), Some(layout)) => {
-            Err(BuildError::LayoutMissesRate { layout, target, reached })
-        }
-        (Some(lowest), None) => Err(BuildError::RateTooLow { target, lowest }),
-        (None, _) if holding(copies).next().is_some() => Err(too_large(layouts[0])),
-        (None, _) => {
-            // One copy is never too many.
-            let slots = layouts.iter().map(|layout| layout.slots_per_bucket() as usize).max();
-            let most = (1..copies).take(slots.unwrap_or(1)).rev();
-            let most = most.into_iter().find(|&fewer| holding(fewer).next().is_some());
-            Err(BuildError::CopiesTooMany { copies, most: most.unwrap_or(1) })
-        }
-    }
+    let meeting = meeting.filter(|&(_, buckets)| buckets <= MAX_BUCKETS);
+    // Of several, the first one. One meets the target as it is.
+    let best = meeting.min_by_key(|&(layout, buckets)| (slow(layout), buckets));
+    Ok(best.expect("one that meets the target"))
 }
 
 impl FixedEngine {

@@ -3,6 +3,8 @@
 
 use core::iter;
 
+use arrayvec::ArrayVec;
+
 use super::{
     Layouts,
     doublings::{bits_per_item, doublings, full_rate, ghosts_per_item},
@@ -143,6 +145,25 @@ impl Choice {
 /// `MaxCapacityTooLow`, `CapacityTooLarge`, `RateTooLow`, `CopiesTooMany`. For a layout that was
 /// named: `LayoutUnsuitable` if it is not one of tables that grow, `LayoutMissesRate`.
 pub(crate) fn choose(wanted: &Wanted) -> Result<Choice, BuildError> {
+    let chosen = choose_for(wanted);
+    let none = match chosen {
+        Err(BuildError::CopiesTooMany { .. }) => true,
+        // Not the rate that the user named.
+        Err(BuildError::RateTooLow { .. }) => wanted.target.is_none(),
+        _ => false,
+    };
+    let copies = wanted.copies;
+    if none && copies > 1 {
+        let fits = |&fewer: &usize| choose_for(&Wanted { copies: fewer, ..*wanted }).is_ok();
+        let fewer: ArrayVec<usize, 8> = (1..copies).take(8).collect();
+        let most = fewer.into_iter().rev().find(fits).unwrap_or(1);
+        return Err(BuildError::CopiesTooMany { copies, most });
+    }
+    chosen
+}
+
+/// As [`choose`]. The error does not say how many copies would fit.
+fn choose_for(wanted: &Wanted) -> Result<Choice, BuildError> {
     let &Wanted { capacity, max_capacity, target, layout, value_bits, copies } = wanted;
     if let (Some(capacity), Some(max_capacity)) = (capacity, max_capacity)
         && max_capacity < capacity

@@ -10,7 +10,7 @@ use core::cmp::Reverse;
 use arrayvec::ArrayVec;
 
 use crate::Layout;
-pub(crate) use sizing::buckets_for;
+pub(crate) use sizing::{buckets_for, least};
 
 /// Layouts to choose from. There are no more of them without values, and only five with values.
 pub(crate) type Layouts = ArrayVec<Layout, { Layout::ALL.len() }>;

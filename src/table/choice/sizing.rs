@@ -1,7 +1,7 @@
 //! Sizing: from a capacity to a number of buckets, and back. It is fitted to experiments, which the
 //! sections `quantile` and `capacity` of `guira-bench` repeat.
 
-use crate::Layout;
+use crate::{Layout, table::MAX_BUCKETS};
 
 /// The slots that a table of `s` slots holds back, `share * s + root * sqrt(s) + constant`, so that
 /// at most one table in 10,000 refuses an item before the remaining slots are occupied.
@@ -94,18 +94,25 @@ pub(crate) fn buckets_for(layout: Layout, capacity: u64, copies: u64) -> Option<
     let keys = capacity as f64 / f64::from(copies);
     let bits = layout.fingerprint_bits();
     let is_enough = |buckets: u64| copies == 1 || risk(slots, copies, bits, keys, buckets) <= RISK;
-    let mut high = by_load;
-    while !is_enough(high) {
-        high *= 2;
+    let buckets = least(by_load, is_enough);
+    let load = capacity as f64 / (buckets as f64 * f64::from(slots));
+    (load >= MIN_LOAD || buckets <= FEW_BUCKETS || by_load > MAX_BUCKETS).then_some(buckets)
+}
+
+/// The least number from `from` on that is enough, as all larger ones are; or, if it is larger than
+/// the largest number of buckets of a table, some number that is.
+pub(crate) fn least(from: u64, is_enough: impl Fn(u64) -> bool) -> u64 {
+    let mut bounds = [from, from];
+    while bounds[1] <= MAX_BUCKETS && !is_enough(bounds[1]) {
+        bounds = [bounds[1] + 1, bounds[1] * 2];
     }
-    let mut low = by_load.max(high / 2);
-    // `low` is the least, or not enough.
+    let [mut low, mut high] = bounds;
+    // `high` is enough, or too large.
     while low < high {
         let middle = low.midpoint(high);
         if is_enough(middle) { high = middle } else { low = middle + 1 }
     }
-    let load = capacity as f64 / (high as f64 * f64::from(slots));
-    (load >= MIN_LOAD || high <= FEW_BUCKETS).then_some(high)
+    high
 }
 
 /// The number of buckets whose slots suffice, if no few keys meet in too few buckets.

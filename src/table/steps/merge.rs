@@ -54,7 +54,9 @@ pub enum MergeRefusal {
 impl From<InsertError> for MergeRefusal {
     fn from(error: InsertError) -> Self {
         match error {
-            InsertError::Full | InsertError::FullyGrown => Self::Full { fitted: 0, items: 0 },
+            InsertError::Full | InsertError::Crowded | InsertError::FullyGrown => {
+                Self::Full { fitted: 0, items: 0 }
+            }
             InsertError::OutOfMemory => Self::OutOfMemory,
             // An insert without a life and without a new value has no other error.
             _ => Self::TooManyCopies,

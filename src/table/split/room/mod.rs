@@ -66,8 +66,8 @@ impl GrowingTable {
     /// buckets, so that the round ends.
     ///
     /// # Errors
-    /// Why no bucket can be split, or `Full` if this insert has had enough of them split, or if the
-    /// table has room and splits make none here.
+    /// Why no bucket can be split, or `Crowded` if this insert has had enough of them split, or if
+    /// the table has room and splits make none here.
     pub(super) fn split_within_reach(
         &self,
         search: &Search,
@@ -75,7 +75,7 @@ impl GrowingTable {
     ) -> Result<(), InsertError> {
         *splits += 1;
         if *splits > MAX_SPLITS || self.is_sparse() {
-            return Err(InsertError::Full);
+            return Err(InsertError::Crowded);
         }
         let size = self.size();
         let unsplit = search.buckets().filter(|&(_, level)| level == size.level);
@@ -94,7 +94,7 @@ impl GrowingTable {
         // Only the next round can help, and it is too far away.
         let left = (self.growth.first() << size.level) - size.split;
         if search.is_closed() && left > u64::from(MAX_SPLITS) * GROUP {
-            return Err(InsertError::Full);
+            return Err(InsertError::Crowded);
         }
         self.split_in_turn()
     }
