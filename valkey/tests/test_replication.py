@@ -126,7 +126,7 @@ def test_growth_at_the_limits_gives_the_same_bytes(pair, rate):
     primary, replica = pair
     rng = random.Random(7)
     with primary.client() as client, replica.client() as other:
-        client.config_set("guira.max-filter-bytes", 150_000)
+        client.config_set("guira.max-filter-bytes", 140_000)
         client.execute_command("CF.RESERVE", "k", 100, "ERROR", rate)
         held = []
         for number in range(40):
@@ -143,7 +143,7 @@ def test_growth_at_the_limits_gives_the_same_bytes(pair, rate):
                 del held[-500:]
             if number % 16 == 15:
                 client.execute_command("CF.COMPACT", "k")
-        assert -1 in replies and client.memory_usage("k") < 165_000
+        assert -1 in replies and client.memory_usage("k") < 155_000
     assert_same(primary, replica, ["k"])
     with replica.client() as client:
         assert_held(client, {"k": held})
