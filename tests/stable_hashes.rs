@@ -56,6 +56,39 @@ fn integers_of_every_width() {
     golden(integers.into_iter().chain(wides).chain([nothing]), 0xd24a_f076_a000_9dab);
 }
 
+/// What the guide to snapshots says of keys that are one, and of those that are not.
+#[test]
+fn keys_of_different_types_may_be_one() {
+    #[derive(Hash)]
+    struct Flow {
+        port: u16,
+        host: u64,
+    }
+    let hash = hasher();
+    let one = |hashes: &[u64]| assert!(hashes.iter().all(|&hash| hash == hashes[0]), "{hashes:?}");
+    one(&[hash.hash_one('A'), hash.hash_one(65_u32), hash.hash_one(65_u8)]);
+    one(&[hash.hash_one(true), hash.hash_one(1_u64)]);
+    one(&[hash.hash_one(Some(7_u32)), hash.hash_one((1_u8, 7_u64))]);
+    one(&[hash.hash_one(None::<u32>), hash.hash_one(0_u64)]);
+    one(&[hash.hash_one(Flow { port: 80, host: 9 }), hash.hash_one((80_u16, 9_u64))]);
+    one(&[hash.hash_one(((1, 2), 3)), hash.hash_one((1, 2, 3))]);
+    one(&[hash.hash_one("ani"), hash.hash_one(String::from("ani"))]);
+    one(&[
+        hash.hash_one([1_u64, 2]),
+        hash.hash_one(&[1_u64, 2][..]),
+        hash.hash_one(vec![1_u64, 2]),
+    ]);
+    one(&[hash.hash_one(Box::new(7_u64)), hash.hash_one(&7_u64), hash.hash_one(7_u64)]);
+    #[cfg(feature = "std")]
+    one(&[
+        hash.hash_one(std::path::PathBuf::from("a/b")),
+        hash.hash_one(std::path::Path::new("a/b")),
+    ]);
+    assert_ne!(hash.hash_one("a"), hash.hash_one(b"a"));
+    assert_ne!(hash.hash_one(7_u64), hash.hash_one(7_u128));
+    assert_ne!(hash.hash_one((1_u64, 7_u64)), hash.hash_one([1_u64, 7]));
+}
+
 #[test]
 fn tuples() {
     let hash = hasher();

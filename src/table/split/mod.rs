@@ -163,8 +163,10 @@
 //! A thread checks after every few dozen inserts whether the load is above the target, and splits
 //! the next buckets, a group of neighbours at a time. If another thread holds the lock of a group,
 //! it takes the next one: nobody waits for another one's split. An insert that finds no room splits
-//! the buckets that its search has read, the nearest first, though it is not their turn. The level
-//! in the word allows it, and the size passes over them when their turn comes.
+//! one of the buckets that its search has read, though it is not its turn: in a large table the one
+//! whose turn is next, otherwise the nearest one. The level in the word allows it, and the size
+//! passes over it when its turn comes. If a search was long, the load is too high for what the table
+//! holds, copies of items above all. Then the insert splits a few buckets in turn, too.
 //!
 //! A split holds one stripe, and no thread splits while it holds another one. Memory is committed
 //! before the lock is taken.
