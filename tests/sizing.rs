@@ -261,7 +261,7 @@ fn absurd_sizes_are_errors() {
     for capacity in [1 << 40, 1 << 50, 1 << 62, usize::MAX / 2, usize::MAX] {
         for copies in 1..=8 {
             let builder = CuckooFilter::builder().capacity(capacity).copies(copies);
-            let error = builder.max_bytes(1 << 30).build().err().expect("too large");
+            let error = builder.max_bytes(1 << 30).build().expect_err("too large");
             let is_one = matches!(
                 error,
                 BuildError::CapacityTooLarge { .. } | BuildError::CopiesTooMany { .. }

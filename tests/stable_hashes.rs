@@ -78,13 +78,13 @@ fn keys_of_different_types_may_be_one() {
         hash.hash_one(&[1_u64, 2][..]),
         hash.hash_one(vec![1_u64, 2]),
     ]);
-    one(&[hash.hash_one(Box::new(7_u64)), hash.hash_one(&7_u64), hash.hash_one(7_u64)]);
+    one(&[hash.hash_one(Box::new(7_u64)), hash.hash_one(&&7_u64), hash.hash_one(7_u64)]);
     #[cfg(feature = "std")]
     one(&[
         hash.hash_one(std::path::PathBuf::from("a/b")),
         hash.hash_one(std::path::Path::new("a/b")),
     ]);
-    assert_ne!(hash.hash_one("a"), hash.hash_one(b"a"));
+    assert_ne!(hash.hash_one("a"), hash.hash_one(*b"a"));
     assert_ne!(hash.hash_one(7_u64), hash.hash_one(7_u128));
     assert_ne!(hash.hash_one((1_u64, 7_u64)), hash.hash_one([1_u64, 7]));
 }
