@@ -123,7 +123,7 @@ static void layouts(void) {
     params.no_huge_pages = 1;
     filter = filter_create(&params);
     info = filter_info(filter);
-    CHECK(info.slots_per_bucket == 5 && info.fingerprint_bits == 12); // plain 5 x 12
+    CHECK(info.slots_per_bucket == 6 && info.fingerprint_bits == 10); // plain 6 x 10
     OK(guira_filter_destroy(filter));
 }
 

@@ -298,7 +298,7 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     }
 
     /// Prefers speed to size: if plain layouts meet the target, takes the one with the fewest bits
-    /// per item. For a target of 1 % that is 13.2 bits per item in place of 10.9.
+    /// per item. For a target of 1 % that is 12.5 bits per item in place of 10.9.
     ///
     /// `BENCHMARKS.md`, in the repository, compares semi-sorted layouts with plain ones that have
     /// as many slots per bucket. Without a target, or with a [`layout`](Self::layout), this setting
