@@ -295,7 +295,10 @@ impl<K: Kind, S: BuildHasher + Send + Sync> Run<'_, K, S> {
                     true
                 }
                 Err(reason) => {
-                    assert_eq!(reason, InsertError::Full);
+                    assert!(
+                        matches!(reason, InsertError::Full | InsertError::Crowded),
+                        "{reason:?}"
+                    );
                     false
                 }
             },

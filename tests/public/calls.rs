@@ -306,7 +306,7 @@ impl<K: Kind<Tag: Tag>> Place<'_, K> {
                     let want = K::usual_want(filter, key);
                     match K::insert(filter, &key, want) {
                         // Of the cap.
-                        Ok(_) | Err(InsertError::Full) => {}
+                        Ok(_) | Err(InsertError::Full | InsertError::Crowded) => {}
                         Err(error) => panic!("room to grow: {error}"),
                     }
                 }
