@@ -82,8 +82,8 @@
 //!
 //! A [`GrowingFilter`] has the same methods, and a few more. It grows in small steps while threads
 //! use it: inserts split one bucket after another, so no call copies the table. A lookup reads two
-//! buckets at every size, and the target rate holds at every size, too. In return it
-//! takes more bits per item: [its page](GrowingFilter#what-it-costs) has a table.
+//! buckets at every size, and the target rate holds at every size, too. In return it takes more bits
+//! per item: [its page](GrowingFilter#what-it-costs) has a table.
 //!
 //! # Values
 //!

@@ -2,25 +2,55 @@
 
 mod common;
 
-use common::{rng, scaled};
+use common::{
+    kind::{Kind, Maps, Of, Sets, new},
+    rng, scaled,
+};
 use guira::{
     BuildError, CuckooFilter, CuckooMap, FilterBuilder, GrowingFilter, Layout,
     kind::{Fixed, Set},
 };
-use rand::RngExt;
+use rand::{RngExt, rngs::SmallRng};
 
 /// Largest share of tables that may refuse an item.
 const REFUSING: f64 = 1e-4;
 
-/// Counts the tables, of `tables`, that refuse one of `capacity` items.
-fn count_refusing(layout: Layout, capacity: usize, tables: u64) -> u64 {
+/// Returns a filter for so many items, of which `copies` are equal, or `None` if the layout cannot
+/// hold them.
+fn build<K: Kind>(layout: Layout, capacity: usize, copies: usize, seed: u64) -> Option<Of<K>> {
+    let builder = new::<K>().capacity(capacity).copies(copies).layout(layout).seed(seed);
+    match builder.build() {
+        Ok(filter) => Some(filter),
+        Err(BuildError::CopiesTooMany { .. }) => None,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// Inserts copies of random keys until one is refused, at most so many. Returns how many were not.
+fn fill<K: Kind>(filter: &Of<K>, copies: usize, most: usize, rng: &mut SmallRng) -> usize {
+    let keys = std::iter::repeat_with(|| rng.random::<u64>());
+    let mut items = keys.flat_map(|key| (0..copies).map(move |copy| (key, copy))).take(most);
+    let values = 1 << filter.layout().value_bits();
+    let refused =
+        items.position(|(key, copy)| K::insert(filter, &key, (copy % values) as u16).is_err());
+    refused.unwrap_or(most)
+}
+
+/// Counts the tables, of `tables`, that refuse one of `capacity` items that all come in so many
+/// copies. `None` if the layout cannot hold them.
+fn count_refusing<K: Kind>(
+    layout: Layout,
+    capacity: usize,
+    copies: usize,
+    tables: u64,
+) -> Option<u64> {
+    build::<K>(layout, capacity, copies, 0)?;
     let refuses = |table: &u64| {
-        let builder = CuckooFilter::builder().capacity(capacity).layout(layout).seed(*table);
-        let filter = builder.build().expect("a small filter");
+        let filter = build::<K>(layout, capacity, copies, *table).expect("as before");
         let mut rng = rng(*table << 20 | capacity as u64);
-        (0..capacity).any(|_| filter.insert(&rng.random::<u64>()).is_err())
+        fill::<K>(&filter, copies, capacity, &mut rng) < capacity
     };
-    (0..tables).filter(refuses).count() as u64
+    Some((0..tables).filter(refuses).count() as u64)
 }
 
 /// Returns the largest number of refusals that chance explains: the probability of more, which are
@@ -40,7 +70,7 @@ fn max_refusing(tables: u64) -> u64 {
 fn check(layout: Layout, capacities: impl IntoIterator<Item = usize>, tables: u64) {
     let (mut all_tables, mut all_refusing, mut failures) = (0, 0, Vec::new());
     for capacity in capacities {
-        let number = count_refusing(layout, capacity, tables);
+        let number = count_refusing::<Sets>(layout, capacity, 1, tables).expect("one copy");
         all_tables += tables;
         all_refusing += number;
         if number > max_refusing(tables) {
@@ -79,86 +109,26 @@ fn large_tables_hold_their_capacity() {
     }
 }
 
-/// A filter of this layout, a set or a map.
-enum Either {
-    Set(CuckooFilter),
-    Map(CuckooMap),
-}
-
-impl Either {
-    /// Returns a filter for so many items, of which `copies` are equal, or `None` if the layout
-    /// cannot hold them.
-    fn new(layout: Layout, capacity: usize, copies: usize, seed: u64) -> Option<Self> {
-        let built = if Layout::ALL.contains(&layout) {
-            let builder = CuckooFilter::builder().capacity(capacity).copies(copies);
-            builder.layout(layout).seed(seed).build().map(Self::Set)
-        } else {
-            let builder = CuckooMap::builder().capacity(capacity).values_per_key(copies);
-            let builder = builder.layout(layout).value_bits(layout.value_bits());
-            builder.seed(seed).build().map(Self::Map)
-        };
-        match built {
-            Ok(filter) => Some(filter),
-            Err(BuildError::CopiesTooMany { .. }) => None,
-            Err(error) => panic!("{error}"),
-        }
-    }
-
-    /// Inserts copy number `copy` of a key. Returns whether there was room.
-    fn insert(&self, key: u64, copy: usize) -> bool {
-        match self {
-            Self::Set(set) => set.insert(&key).is_ok(),
-            Self::Map(map) => {
-                let values = 1 << map.layout().value_bits();
-                map.insert(&key, (copy % values) as u16).is_ok()
-            }
-        }
-    }
-
-    fn slots(&self) -> usize {
-        match self {
-            Self::Set(set) => set.slots(),
-            Self::Map(map) => map.slots(),
-        }
-    }
-}
-
-/// All layouts of fixed tables by slots and bits of a fingerprint: those of sets, and of maps the
-/// ones with the shortest fingerprints.
-fn layouts() -> impl Iterator<Item = Layout> {
+/// Of the layouts of maps, those with the shortest fingerprints.
+fn of_maps() -> [Layout; 5] {
     let valued = [(6, 2), (5, 4), (4, 8), (3, 13), (2, 16)];
-    let valued = valued.map(|(slots, bits)| Layout::with_values(slots, bits).expect("a layout"));
-    Layout::ALL.iter().copied().chain(valued)
-}
-
-/// Counts the tables, of `tables`, that refuse one of `capacity` items that all come in so many
-/// copies. `None` if the layout cannot hold them.
-fn count_refusing_copies(
-    layout: Layout,
-    capacity: usize,
-    copies: usize,
-    tables: u64,
-) -> Option<u64> {
-    Either::new(layout, capacity, copies, 0)?;
-    let refuses = |table: &u64| {
-        let filter = Either::new(layout, capacity, copies, *table).expect("as before");
-        let mut rng = rng(*table << 20 | capacity as u64);
-        let keys = (0..capacity.div_ceil(copies)).map(|_| rng.random());
-        let items = keys.flat_map(|key: u64| (0..copies).map(move |copy| (key, copy)));
-        items.take(capacity).any(|(key, copy)| !filter.insert(key, copy))
-    };
-    Some((0..tables).filter(refuses).count() as u64)
+    valued.map(|(slots, bits)| Layout::with_values(slots, bits).expect("a layout"))
 }
 
 /// As [`check`], for every number of copies that a layout holds. All layouts hold some.
 fn check_copies(capacities: &[usize], tables: u64) {
-    for layout in layouts() {
+    check_copies_of::<Sets>(Layout::ALL, capacities, tables);
+    check_copies_of::<Maps>(&of_maps(), capacities, tables);
+}
+
+fn check_copies_of<K: Kind>(layouts: &[Layout], capacities: &[usize], tables: u64) {
+    for &layout in layouts {
         let slots = layout.slots_per_bucket() as usize;
         let (mut held, mut all_tables, mut all_refusing) = (0, 0, 0);
         for (&capacity, copies) in
             capacities.iter().flat_map(|capacity| (1..=slots).map(move |copies| (capacity, copies)))
         {
-            let Some(number) = count_refusing_copies(layout, capacity, copies, tables) else {
+            let Some(number) = count_refusing::<K>(layout, capacity, copies, tables) else {
                 assert!(2 * copies > slots, "{layout:?} rejects {copies} copies");
                 continue;
             };
@@ -277,25 +247,29 @@ fn absurd_sizes_are_errors() {
 #[test]
 #[ignore = "long: fills large tables; run it in release mode"]
 fn long_tables_are_sized_with_a_margin() {
-    for (layout, capacity) in
-        layouts().flat_map(|layout| [1_000_000, 10_000_000].map(|n| (layout, n)))
-    {
-        for copies in 1..=layout.slots_per_bucket() as usize {
-            let Some(filter) = Either::new(layout, capacity, copies, 0) else { continue };
-            let allowed = capacity as f64 / filter.slots() as f64;
-            drop(filter);
-            for seed in 0..10 {
-                let filter = Either::new(layout, capacity, copies, seed).expect("as before");
-                let mut rng = rng(seed);
-                let keys = std::iter::repeat_with(|| rng.random());
-                let mut items = keys.flat_map(|key: u64| (0..copies).map(move |copy| (key, copy)));
-                let first = items.position(|(key, copy)| !filter.insert(key, copy));
-                let load = first.expect("a refusal") as f64 / filter.slots() as f64;
-                assert!(
-                    load >= allowed + 0.004,
-                    "{layout:?}, {capacity} items in {copies} copies: {load}, allowed {allowed}"
-                );
-            }
+    for capacity in [1_000_000, 10_000_000] {
+        for &layout in Layout::ALL {
+            check_margin::<Sets>(layout, capacity);
+        }
+        for layout in of_maps() {
+            check_margin::<Maps>(layout, capacity);
+        }
+    }
+}
+
+fn check_margin<K: Kind>(layout: Layout, capacity: usize) {
+    for copies in 1..=layout.slots_per_bucket() as usize {
+        let Some(filter) = build::<K>(layout, capacity, copies, 0) else { continue };
+        let allowed = capacity as f64 / filter.slots() as f64;
+        drop(filter);
+        for seed in 0..10 {
+            let filter = build::<K>(layout, capacity, copies, seed).expect("as before");
+            let filled = fill::<K>(&filter, copies, filter.slots(), &mut rng(seed));
+            let load = filled as f64 / filter.slots() as f64;
+            assert!(
+                load >= allowed + 0.004,
+                "{layout:?}, {capacity} items in {copies} copies: {load}, allowed {allowed}"
+            );
         }
     }
 }

@@ -155,8 +155,8 @@ typedef enum guira_status {
     // without one, as far as its rate allows. With a larger one, or a larger capacity, it would
     // grow further.
     GUIRA_ERR_FULLY_GROWN = 10,
-    // The buckets of the item hold too many copies of it, or as many as `max_copies` allows; or in a
-    // growing object, copies of a few items fill the buckets around.
+    // The buckets of the item hold too many copies of it, or as many as `max_copies` allows; or in
+    // a growing object, copies of a few items fill the buckets around.
     GUIRA_ERR_TOO_MANY_COPIES = 11,
     // The value has more bits than the values of the map.
     GUIRA_ERR_VALUE_TOO_LARGE = 12,

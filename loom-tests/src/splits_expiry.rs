@@ -37,7 +37,8 @@ pub fn with_load(first: u64, max: u64, load: u32) -> Arc<Aging> {
 /// As [`aging`], with the longer window.
 #[must_use]
 pub fn aging_longer(max: u64) -> Arc<Aging> {
-    new(Payload::stamps(LONG_STAMP_BITS, LONG_WINDOW, START), 2, Limits { buckets: max, load: 256, copies: 1 })
+    let limits = Limits { buckets: max, load: 256, copies: 1 };
+    new(Payload::stamps(LONG_STAMP_BITS, LONG_WINDOW, START), 2, limits)
 }
 
 fn new(aged: Payload, first: u64, limits: Limits) -> Arc<Aging> {

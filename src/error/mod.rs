@@ -57,8 +57,8 @@ pub enum InsertError {
     OutOfMemory,
     /// There is no room, as in [`Full`](Self::Full), and the filter has grown as far as its
     /// [`max_capacity`](crate::FilterBuilder::max_capacity) needs, or without one, as far as its
-    /// target rate allows. At most one filter in 10,000 returns this before it holds its
-    /// `max_capacity`. With a larger one, or a larger
+    /// target rate allows. Of distinct items, at most one filter in 10,000 returns this before it
+    /// holds its `max_capacity`. With a larger one, or a larger
     /// [`capacity`](crate::FilterBuilder::capacity), it grows further. Only filters that grow
     /// return this.
     FullyGrown,

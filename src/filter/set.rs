@@ -46,16 +46,16 @@ pub type CuckooFilter<S = StableHashBuilder> = Filter<Set, Fixed, S>;
 /// # Growth
 ///
 /// The filter grows with its load. While more of its slots are occupied than it is meant to fill,
-/// 82 to 85 % (74 % with two slots per bucket), inserts *split* buckets: such a bucket becomes two, and what it holds is divided
-/// between them. A thread that has inserted a few dozen items splits as many buckets as these need,
-/// at most 64, and memory is added in steps of about a 64th of the table, or of a page. So no
-/// call copies the table, and no lookup waits for a split.
+/// 82 to 85 % (74 % with two slots per bucket), inserts *split* buckets: such a bucket becomes two,
+/// and what it holds is divided between them. A thread that has inserted a few dozen items splits
+/// as many buckets as these need, at most 64, and memory is added in steps of about a 64th of the
+/// table, or of a page. So no call copies the table, and no lookup waits for a split.
 ///
 /// It starts with room for the [`capacity`](crate::FilterBuilder::capacity) that you name, and in
 /// any case with 1,024 slots, or with 4,096 if you name none. From there it can grow to 32,768
-/// times as many, and with some target rates to no more than 4,096 times as many. So set a capacity,
-/// or a [`max_capacity`](crate::FilterBuilder::max_capacity), if there may be more than 10 million
-/// items.
+/// times as many, and with some target rates to no more than 4,096 times as many. So set a
+/// capacity, or a [`max_capacity`](crate::FilterBuilder::max_capacity), if there may be more than
+/// 10 million items.
 ///
 /// Removals make room for later inserts, and release no memory:
 /// [`shrink_step`](Filter::shrink_step) does.

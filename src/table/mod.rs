@@ -242,6 +242,7 @@ mod steps;
 mod stripes;
 #[cfg(all(test, guira_vectors, target_os = "linux", feature = "std"))]
 mod tests;
+mod visited;
 
 use core::ops::{Deref, DerefMut};
 

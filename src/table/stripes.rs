@@ -114,12 +114,20 @@ impl Stripes {
 
     /// The number of stripes of a table with this number of buckets and expected writers.
     pub(crate) fn count_for(buckets: u64, writers: Option<NonZero<usize>>) -> usize {
-        count(buckets, writers)
+        let if_few = (buckets / BUCKETS_PER_STRIPE_IF_FEW).min(FEW_STRIPES);
+        let by_buckets = if_few.max(buckets / BUCKETS_PER_STRIPE);
+        let wanted = match writers.map_or(0, |writers| writers.get() as u64) {
+            0 => by_buckets,
+            // A lone writer waits for nobody, and readers seldom retry because of it.
+            1 => by_buckets.min(STRIPES_PER_WRITER),
+            several => by_buckets.max(STRIPES_PER_WRITER.saturating_mul(several)),
+        };
+        wanted.clamp(MIN_STRIPES, MAX_STRIPES).next_power_of_two() as usize
     }
 
     /// The number of stripes of a table that grows, with this number of buckets at level 0.
     pub(crate) fn count_for_growing(first_buckets: u64, writers: Option<NonZero<usize>>) -> usize {
-        count(EXPECTED_GROWTH * first_buckets, writers)
+        Self::count_for(EXPECTED_GROWTH * first_buckets, writers)
     }
 
     /// Bytes of this many stripes.
@@ -210,19 +218,6 @@ impl Stripes {
     pub(crate) fn waits(&self) -> u64 {
         self.all.iter().map(|stripe| stripe.waits.read()).sum()
     }
-}
-
-/// The number of stripes, at least `min`, for this number of buckets and of expected writers.
-fn count(buckets: u64, writers: Option<NonZero<usize>>) -> usize {
-    let if_few = (buckets / BUCKETS_PER_STRIPE_IF_FEW).min(FEW_STRIPES);
-    let by_buckets = if_few.max(buckets / BUCKETS_PER_STRIPE);
-    let wanted = match writers.map_or(0, |writers| writers.get() as u64) {
-        0 => by_buckets,
-        // A lone writer waits for nobody, and readers seldom retry because of it.
-        1 => by_buckets.min(STRIPES_PER_WRITER),
-        several => by_buckets.max(STRIPES_PER_WRITER.saturating_mul(several)),
-    };
-    wanted.clamp(MIN_STRIPES, MAX_STRIPES).next_power_of_two() as usize
 }
 
 /// The stripes of a table, for many reads: fields of [`Stripes`] would be loaded again after each

@@ -80,11 +80,12 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
 impl<C: Contents, S> FilterBuilder<C, Growing, S> {
     /// Sets the number of items up to which the filter must be able to grow. Without it, the filter
     /// grows as far as its target rate allows: to 4,096 to 32,768 times its first size, or to 2^32
-    /// buckets, if that is less. At most one filter in 10,000 refuses one of so many distinct items.
+    /// buckets, if that is less. At most one filter in 10,000 refuses one of so many distinct
+    /// items.
     ///
-    /// - *Size.* The filter starts larger than its [`capacity`](Self::capacity) needs if it could not
-    ///   grow as far from there, or if a slightly larger start saves bits per item in the end. If no
-    ///   capacity is named, it starts no larger than it ever needs to be.
+    /// - *Size.* The filter starts larger than its [`capacity`](Self::capacity) needs if it could
+    ///   not grow as far from there, or if a slightly larger start saves bits per item in the end.
+    ///   If no capacity is named, it starts no larger than it ever needs to be.
     /// - *Layout.* A filter that need not grow far may meet its target with [fewer bits per
     ///   item](crate::GrowingFilter#what-it-costs).
     /// - *Errors.* The filter stops growing once it has room for this many items. When it is full,

@@ -208,13 +208,13 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     ///
     /// *Equal* are items that [`insert`](crate::Filter::insert) was called with several times; in a
     /// map all items of a key ([`values_per_key`](FilterBuilder::values_per_key)); and where items
-    /// expire also those that have expired and are not yet swept: of a key that is inserted in every
-    /// generation there may be two more than the window. [`insert_unique`][unique],
+    /// expire also those that have expired and are not yet swept: of a key that is inserted in
+    /// every generation there may be two more than the window. [`insert_unique`][unique],
     /// [`insert_or_refresh`][refresh], and a count as the value of a map need one slot for a key
     /// however often it comes. Prefer them.
     ///
-    /// Equal items share two buckets, so they need more room. If all items come in so many copies, a
-    /// large table of a fixed size fills up to this part of its slots:
+    /// Equal items share two buckets, so they need more room. If all items come in so many copies,
+    /// a large table of a fixed size fills up to this part of its slots:
     ///
     /// | slots per bucket | 1 | 2 | 3 | 4 |
     /// |---|---|---|---|---|
@@ -223,17 +223,18 @@ impl<C: Contents, G: Growth, S> FilterBuilder<C, G, S> {
     /// | 5 | 97 % | 90 % | | |
     /// | 4 | 96 % | 85 % | | |
     ///
-    /// **Where copies take more than half of a bucket, they cost far more**: a half of the slots can
-    /// be used at best, and in a table for 1,000 items a seventh, since a few keys that meet are too
-    /// many for their buckets. The builder takes the layout that needs the least memory for all of
-    /// this and meets the target. With more than 2 copies and neither a target nor a layout, the
-    /// target of a [`CuckooFilter`](crate::CuckooFilter) is 0.2 %, and that of a
+    /// **Where copies take more than half of a bucket, they cost far more**: a half of the slots
+    /// can be used at best, and in a table for 1,000 items a seventh, since a few keys that meet
+    /// are too many for their buckets. The builder takes the layout that needs the least memory for
+    /// all of this and meets the target. With more than 2 copies and neither a target nor a layout,
+    /// the target of a [`CuckooFilter`](crate::CuckooFilter) is 0.2 %, and that of a
     /// [`GrowingFilter`](crate::GrowingFilter) 0.5 %, or with 5 copies 5 %.
     ///
-    /// A filter that grows makes no promise for equal items. Of 4 million items that all came twice,
-    /// it refused at most 6, and of those that came three times, one in 50,000 with four slots per
-    /// bucket. Small ones, and more copies than half of a bucket, fare worse: of filters for up to
-    /// 4,000 items that all come two to four times, one in 1,000 to one in 10 refused one.
+    /// A filter that grows makes no promise for equal items. Of 4 million items that all came
+    /// twice, it refused at most 6, and of those that came three times, one in 50,000 with four
+    /// slots per bucket. Small ones, and more copies than half of a bucket, fare worse: of filters
+    /// for up to 4,000 items that all come two to four times, one in 1,000 to one in 10 refused
+    /// one.
     ///
     /// This is no limit: more copies of some items take the room of others. Where some items may
     /// come more often, set a `max_copies`, too.

@@ -26,7 +26,9 @@ use crate::{
     table::{
         Answers, FixedSpace, FixedTable, FixedWords, Hashes, MAX_BUCKETS, Merged, Pair,
         PendingInserts, Space as _, Stripes,
-        choice::{Layouts, buckets_for, by_preference, least, with_values_by_preference},
+        choice::{
+            Layouts, buckets_for, by_preference, least, with_copies, with_values_by_preference,
+        },
         table_bytes,
     },
 };
@@ -352,21 +354,7 @@ const DEFAULT_TARGET: f64 = 0.002;
 /// Chooses the layout and the number of buckets: the fewest buckets that hold the capacity and meet
 /// the target.
 fn choose(settings: &Settings) -> Result<(Layout, u64), BuildError> {
-    let copies = settings.copies();
-    let chosen = choose_for(settings, copies);
-    let none = match chosen {
-        Err(BuildError::CopiesTooMany { .. }) => true,
-        // Not the rate that the user named.
-        Err(BuildError::RateTooLow { .. }) => settings.target.is_none(),
-        _ => false,
-    };
-    if none && copies > 1 {
-        let fits = |&fewer: &usize| choose_for(settings, fewer).is_ok();
-        let fewer: ArrayVec<usize, 8> = (1..copies).take(8).collect();
-        let most = fewer.into_iter().rev().find(fits).unwrap_or(1);
-        return Err(BuildError::CopiesTooMany { copies, most });
-    }
-    chosen
+    with_copies(settings.copies(), settings.target.is_some(), |copies| choose_for(settings, copies))
 }
 
 /// As [`choose`], for this many copies. The error does not say how many would fit.

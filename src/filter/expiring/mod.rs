@@ -78,9 +78,9 @@ pub use life::Life;
 /// time to live, or with a window, for those of w + 2 generations: those of the current one, of the
 /// w before it, and of one that has expired. Copies count: an item that is inserted in every
 /// generation occupies one slot for each of them, up to w + 2. [Insert or
-/// refresh](Filter::insert_or_refresh) instead, which needs one slot for a key. With a window of 3 or
-/// less, [`copies`](crate::FilterBuilder::copies) can make room for such copies, too. A filter that is full returns
-/// [`Full`](crate::InsertError::Full) and loses nothing.
+/// refresh](Filter::insert_or_refresh) instead, which needs one slot for a key. With a window of 3
+/// or less, [`copies`](crate::FilterBuilder::copies) can make room for such copies, too. A filter
+/// that is full returns [`Full`](crate::InsertError::Full) and loses nothing.
 ///
 /// [`len`](Filter::len) counts what is found, and not what has expired.
 ///

@@ -3,11 +3,10 @@
 
 use core::iter;
 
-use arrayvec::ArrayVec;
-
 use super::{
     Layouts,
     doublings::{bits_per_item, doublings, full_rate, ghosts_per_item},
+    with_copies,
 };
 use crate::{BuildError, Layout};
 
@@ -32,9 +31,9 @@ const MIN_SLOTS: u64 = if cfg!(shuttle) { 4 } else { 1_024 };
 /// Slots of the first size if no capacity is named. After all doublings they are 134 million.
 const DEFAULT_SLOTS: u64 = 4_096;
 
-/// Target false-positive rate if neither it nor a layout is named. With values of 16 bits, 0.43 % is
-/// the lowest that can be met after 15 doublings, and that of the layouts with 4 and 5 slots, which
-/// many copies need, is 0.5 % and 5 %.
+/// Target false-positive rate if neither it nor a layout is named. With values of 16 bits, 0.43 %
+/// is the lowest that can be met after 15 doublings, and that of the layouts with 4 and 5 slots,
+/// which many copies need, is 0.5 % and 5 %.
 fn default_target(has_values: bool, copies: usize) -> f64 {
     match copies {
         0..=2 if !has_values => 0.001,
@@ -134,9 +133,9 @@ impl Choice {
     }
 }
 
-/// Chooses, of the layouts that meet the target at the end of the growth, where the rate is highest,
-/// the one that begins with the fewest buckets; of several, the one that takes the fewest bits per
-/// item at the end, ghosts included.
+/// Chooses, of the layouts that meet the target at the end of the growth, where the rate is
+/// highest, the one that begins with the fewest buckets; of several, the one that takes the fewest
+/// bits per item at the end, ghosts included.
 ///
 /// The first buckets are monotone: more for a larger capacity, a larger maximum, or a lower target.
 /// Those of each layout are, and so is the least of them.
@@ -145,21 +144,9 @@ impl Choice {
 /// `MaxCapacityTooLow`, `CapacityTooLarge`, `RateTooLow`, `CopiesTooMany`. For a layout that was
 /// named: `LayoutUnsuitable` if it is not one of tables that grow, `LayoutMissesRate`.
 pub(crate) fn choose(wanted: &Wanted) -> Result<Choice, BuildError> {
-    let chosen = choose_for(wanted);
-    let none = match chosen {
-        Err(BuildError::CopiesTooMany { .. }) => true,
-        // Not the rate that the user named.
-        Err(BuildError::RateTooLow { .. }) => wanted.target.is_none(),
-        _ => false,
-    };
-    let copies = wanted.copies;
-    if none && copies > 1 {
-        let fits = |&fewer: &usize| choose_for(&Wanted { copies: fewer, ..*wanted }).is_ok();
-        let fewer: ArrayVec<usize, 8> = (1..copies).take(8).collect();
-        let most = fewer.into_iter().rev().find(fits).unwrap_or(1);
-        return Err(BuildError::CopiesTooMany { copies, most });
-    }
-    chosen
+    with_copies(wanted.copies, wanted.target.is_some(), |copies| {
+        choose_for(&Wanted { copies, ..*wanted })
+    })
 }
 
 /// As [`choose`]. The error does not say how many copies would fit.
@@ -178,11 +165,10 @@ fn choose_for(wanted: &Wanted) -> Result<Choice, BuildError> {
         (None, Some(value_bits)) => Layout::growing_with_values(value_bits).collect(),
         (None, None) => Layout::GROWING.iter().copied().collect(),
     };
-    let most = candidates.iter().map(|layout| layout.slots_per_bucket() as usize).max();
-    if let Some(most) = most.filter(|&most| copies > most) {
-        return Err(BuildError::CopiesTooMany { copies, most });
-    }
     candidates.retain(|layout| copies <= layout.slots_per_bucket() as usize);
+    if candidates.is_empty() {
+        return Err(BuildError::CopiesTooMany { copies, most: 1 });
+    }
     let target = match (target, layout) {
         (None, Some(_)) => f64::INFINITY,
         (Some(target), _) => target,
@@ -222,17 +208,17 @@ fn lowest_rate(layout: Layout, wanted: &Wanted) -> f64 {
 fn sized(layout: Layout, target: f64, wanted: &Wanted) -> Option<Choice> {
     let &Wanted { capacity, max_capacity, copies, .. } = wanted;
     let slots = u64::from(layout.slots_per_bucket());
-    let meets = |doublings: f64| full_rate(layout, doublings) <= target;
-    let doublings = most_doublings(f64::from(MAX_DOUBLINGS), meets)?;
     // The buckets for `max_capacity` items and the ghosts of this many doublings.
     let needed = |doublings: f64| {
         let items = max_capacity? as f64;
         let ghosts = libm::ceil(items * ghosts_per_item(layout, doublings));
         Some(buckets_for(layout, max_capacity? as u128 + ghosts as u128, copies))
     };
-    // Nor so many that it would need too many buckets, ghosts included.
-    let fits = |doublings: f64| needed(doublings).is_none_or(|buckets| buckets <= MAX_BUCKETS);
-    let doublings = most_doublings(doublings, fits)?;
+    // As many as meet the target, and do not need too many buckets, ghosts included.
+    let doublings = most_doublings(f64::from(MAX_DOUBLINGS), |doublings| {
+        let fits = needed(doublings).is_none_or(|buckets| buckets <= MAX_BUCKETS);
+        fits && full_rate(layout, doublings) <= target
+    })?;
     let min_slots = match (capacity, needed(0.0)) {
         (Some(_), _) => MIN_SLOTS,
         (None, None) => DEFAULT_SLOTS,

@@ -9,11 +9,36 @@ use core::cmp::Reverse;
 
 use arrayvec::ArrayVec;
 
-use crate::Layout;
+use crate::{BuildError, Layout};
 pub(crate) use sizing::{buckets_for, least};
 
 /// Layouts to choose from. There are no more of them without values, and only five with values.
 pub(crate) type Layouts = ArrayVec<Layout, { Layout::ALL.len() }>;
+
+/// Calls a choice with a number of copies. If it fails because of that number, and not because of a
+/// rate that the user named, the error says how many copies it allows.
+///
+/// # Errors
+/// Those of the choice.
+pub(crate) fn with_copies<T>(
+    copies: usize,
+    names_rate: bool,
+    choose: impl Fn(usize) -> Result<T, BuildError>,
+) -> Result<T, BuildError> {
+    /// Largest number of slots per bucket.
+    const MOST: usize = 8;
+    let chosen = choose(copies);
+    let is_cause = match chosen {
+        Err(BuildError::CopiesTooMany { .. }) => true,
+        Err(BuildError::RateTooLow { .. }) => !names_rate,
+        _ => false,
+    };
+    if !is_cause || copies <= 1 {
+        return chosen;
+    }
+    let most = (1..=MOST.min(copies - 1)).rev().find(|&fewer| choose(fewer).is_ok());
+    Err(BuildError::CopiesTooMany { copies, most: most.unwrap_or(1) })
+}
 
 /// All layouts in order of preference: a filter takes the first one that meets its target.
 ///

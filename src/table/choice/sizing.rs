@@ -138,21 +138,22 @@ fn buckets_by_load(slots: u32, copies: u32, capacity: u64) -> u64 {
             (units + constant) / load_with_copies(unit_slots, unit_copies)
         }
     };
-    // Units larger than a slot fill slightly less: measured with 8 slots and 4 copies, and with 6 and
-    // 4.
+    // Units larger than a slot fill slightly less: measured with 8 slots and 4 copies, and with 6
+    // and 4.
     let needed = needed * (1.0 + 0.002 * f64::from(divisor - 1));
     libm::ceil(needed / f64::from(unit_slots)) as u64
 }
 
-/// About three times the probability that a few keys, each with all its copies, meet in so few buckets
-/// that they have no room there, however empty the table is. `bits` are those of a fingerprint.
+/// About three times the probability that a few keys, each with all its copies, meet in so few
+/// buckets that they have no room there, however empty the table is. `bits` are those of a
+/// fingerprint.
 ///
 /// - Where two copies of a key take more than half of a bucket, i keys are too many for i - 1
 ///   buckets: two keys whose two buckets are one, three on a pair of buckets, and so on. There are
 ///   about `weight * keys_per_bucket^i / buckets` such sets. Where copies take all of a bucket, and
 ///   the table is not nearly empty, components of the random graph of keys with two cycles count.
-/// - Keys with one fingerprint and one bucket share the other bucket, too. Too many of them for both
-///   buckets meet, or too many for one bucket, which is both buckets of their fingerprint.
+/// - Keys with one fingerprint and one bucket share the other bucket, too. Too many of them for
+///   both buckets meet, or too many for one bucket, which is both buckets of their fingerprint.
 ///
 /// The weights of 2 and 3 keys are counted. Those of 4 and 5 are rounded, and fit simulated tables
 /// of 100 and 1,000 buckets.

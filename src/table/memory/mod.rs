@@ -96,8 +96,8 @@ pub(crate) fn touch_pages(words: &mut [u64]) {
     }
 }
 
-/// Advises the system to back untouched memory with huge pages, as far as whole ones fit into it, or
-/// not to, where it does by default.
+/// Advises the system to back untouched memory with huge pages, as far as whole ones fit into it,
+/// or not to, where it does by default.
 pub(crate) fn advise_huge_pages<T>(memory: &mut [MaybeUninit<T>], enabled: bool) {
     #[cfg(all(target_os = "linux", not(any(loom, shuttle, miri))))]
     {

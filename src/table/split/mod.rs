@@ -165,8 +165,8 @@
 //! it takes the next one: nobody waits for another one's split. An insert that finds no room splits
 //! one of the buckets that its search has read, though it is not its turn: in a large table the one
 //! whose turn is next, otherwise the nearest one. The level in the word allows it, and the size
-//! passes over it when its turn comes. If a search was long, the load is too high for what the table
-//! holds, copies of items above all. Then the insert splits a few buckets in turn, too.
+//! passes over it when its turn comes. If a search was long, the load is too high for what the
+//! table holds, copies of items above all. Then the insert splits a few buckets in turn, too.
 //!
 //! A split holds one stripe, and no thread splits while it holds another one. Memory is committed
 //! before the lock is taken.

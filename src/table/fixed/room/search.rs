@@ -8,7 +8,7 @@ use arrayvec::ArrayVec;
 use super::{Addressing, FixedTable, Slots};
 use crate::{
     bucket::{Fingerprint, MAX_SLOTS},
-    table::mix::SCATTER,
+    table::visited::{first_place, free_place},
 };
 
 /// Largest number of buckets whose fingerprints are followed to their alternate buckets (Fan et al.
@@ -243,14 +243,10 @@ impl Search {
 
     /// Appends a node unless its bucket has been visited.
     fn visit_once(&mut self, node: Node) -> bool {
-        let mask = self.visited.len() - 1;
-        let mut place = first_place(node.bucket(), mask);
-        while let Some(index) = usize::from(self.visited[place]).checked_sub(1) {
-            if self.nodes[index].bucket() == node.bucket() {
-                return false;
-            }
-            place = (place + 1) & mask;
-        }
+        let bucket_of = |index: usize| self.nodes[index].bucket();
+        let Some(place) = free_place(&self.visited, node.bucket(), bucket_of) else {
+            return false;
+        };
         if self.nodes.is_full() {
             self.leaves.push(node);
             return true;
@@ -288,9 +284,4 @@ impl Search {
             self.visited[place] = index as u16 + 1;
         }
     }
-}
-
-/// The place at which the probe sequence of a bucket starts in the set of visited buckets.
-fn first_place(bucket: u32, mask: usize) -> usize {
-    (bucket.wrapping_mul(SCATTER[0]) >> 16) as usize & mask
 }

@@ -14,7 +14,7 @@ use super::{
 use crate::{
     bucket::{Leveled, leveled::level},
     sync::{Acquire, Word},
-    table::mix::SCATTER,
+    table::visited::free_place,
 };
 
 /// Largest number of buckets whose slots are followed to their other sides.
@@ -116,7 +116,7 @@ pub(in crate::table) struct Search {
     pub(super) is_long: bool,
 }
 
-/// An open-addressing set over the nodes of a search: the number of a node plus one, or zero.
+/// The buckets of the nodes of a search: see `visited.rs`.
 struct Visited([u8; PLACES]);
 
 impl Visited {
@@ -124,14 +124,10 @@ impl Visited {
     /// as it may.
     #[inline]
     fn push(&mut self, nodes: &mut ArrayVec<Node, REACH>, node: Node) {
-        let mut place = (node.bucket.wrapping_mul(SCATTER[0]) >> 16) as usize % PLACES;
-        while let Some(index) = usize::from(self.0[place]).checked_sub(1) {
-            if nodes[index].bucket == node.bucket {
-                return;
-            }
-            place = (place + 1) % PLACES;
-        }
-        if nodes.try_push(node).is_ok() {
+        let place = free_place(&self.0, node.bucket, |index| nodes[index].bucket);
+        if let Some(place) = place
+            && nodes.try_push(node).is_ok()
+        {
             self.0[place] = nodes.len() as u8;
         }
     }
@@ -387,8 +383,8 @@ impl GrowingTable {
     }
 }
 
-/// Fewest moves of a long path. Without copies, paths at the target load are shorter. (With 2 slots,
-/// two of 400,000 inserts read `REACH` buckets; with more, none.)
+/// Fewest moves of a long path. Without copies, paths at the target load are shorter. (With 2
+/// slots, two of 400,000 inserts read `REACH` buckets; with more, none.)
 fn long_path(slots: u32) -> usize {
     match slots {
         2 | 3 => 7,
