@@ -78,7 +78,7 @@ fn of_growing(space: &GrowingSpace, numbers: &Numbers, case: &Case) -> Results {
     let extension = (1 << numbers.top) | known;
     let code = Code { core, extension };
     let start = (location % numbers.first) as u32;
-    let growth = Growth::new(numbers.first, *leveled).expect("a small table");
+    let growth = Growth::new(numbers.first, *leveled);
     let Place { bucket, .. } =
         growth.place_of_item(Side { start, code }, Size { level: at, split: 0 });
     let slot = leveled.encode(code, at);

@@ -28,7 +28,7 @@ const FIRST: [u64; 11] = [
 ];
 
 fn growth(leveled: &Leveled, first: u64) -> Growth {
-    Growth::new(first, *leveled).expect("a small table")
+    Growth::new(first, *leveled)
 }
 
 /// What is left of a side if only so many bits of the extension are known.

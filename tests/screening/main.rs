@@ -69,7 +69,7 @@ fn fixed(layout: Layout, buckets: u64, lookups: u64) -> Formulas {
 
 /// The library's formulas for tables that grow, after this many doublings.
 fn growing(leveled: Leveled, first: u64, level: u32, lookups: u64) -> Formulas {
-    let growth = || Growth::new(first, leveled).expect("a small table");
+    let growth = || Growth::new(first, leveled);
     let (forth, back) = (growth(), growth());
     // A slot that knows as much as it can, with the marker above it.
     let stored = move |side: guira::raw::Side| {

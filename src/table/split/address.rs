@@ -13,7 +13,6 @@
 //! In a table with values, the core of a [`Code`] is followed by a value, on which no bucket
 //! depends.
 
-use alloc::boxed::Box;
 use core::{hint::select_unpredictable, ops::Deref};
 
 #[cfg(guira_vectors)]
@@ -23,10 +22,21 @@ use crate::{
         Code, Expected, Leveled,
         leveled::{empty, level},
     },
-    table::{
-        mix::{SCATTER, spread},
-        try_boxed,
-    },
+    table::mix::{SCATTER, spread},
+};
+
+/// Most bits of a core.
+const MAX_CORE: u32 = 8;
+/// For each core, the product from which both halves of its reflection follow. To load it takes
+/// less time than to compute it, but for whole blocks.
+static SCATTERED: [u64; 1 << MAX_CORE] = {
+    let mut products = [0; 1 << MAX_CORE];
+    let mut core = 0;
+    while core < products.len() {
+        products[core] = Formulas::scatter(core as u32) as u64 * SCATTER[1] as u64;
+        core += 1;
+    }
+    products
 };
 
 /// One side of an item, or of what a slot knows of one.
@@ -113,9 +123,6 @@ impl Size {
 #[derive(Debug)]
 pub struct Growth {
     formulas: Formulas,
-    /// For each core: t in the low half, and s in the high half. To load them takes less time than
-    /// to compute them, but for whole blocks.
-    scatter: Box<[u64]>,
     #[cfg(guira_vectors)]
     registers: Registers,
 }
@@ -180,35 +187,23 @@ impl Deref for Growth {
 
 impl Growth {
     /// The addressing of a table with `first` buckets at level 0, `1 .. 2^32`, and words of this
-    /// kind, or `None` if the system refuses the memory.
+    /// kind.
     #[must_use]
-    pub fn new(first: u64, leveled: Leveled) -> Option<Self> {
+    pub fn new(first: u64, leveled: Leveled) -> Self {
         debug_assert!((1..1 << 32).contains(&first));
-        let formulas = Formulas { first, leveled };
-        let entry = |core: u32| {
-            let (t, s) = formulas.reflection(Formulas::scatter(core));
-            u64::from(s) << 32 | u64::from(t)
-        };
-        Some(Self {
-            formulas,
-            scatter: try_boxed((0..1 << leveled.core).map(entry))?,
+        debug_assert!(leveled.core <= MAX_CORE, "each core has its product");
+        Self {
+            formulas: Formulas { first, leveled },
             #[cfg(guira_vectors)]
             registers: Registers::new(first, &leveled),
-        })
-    }
-
-    /// Bytes on the heap.
-    #[must_use]
-    pub fn size_in_bytes(&self) -> usize {
-        size_of_val(&*self.scatter)
+        }
     }
 
     /// What a core determines: t and s.
     #[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
     #[inline(always)]
     fn entry(&self, core: u64) -> (u32, u32) {
-        let entry = self.scatter[core as usize];
-        (entry as u32, (entry >> 32) as u32)
+        self.reflection(SCATTERED[core as usize % SCATTERED.len()])
     }
 
     /// The number of buckets at level 0.
@@ -453,18 +448,24 @@ impl Formulas {
     /// Scatters a core, by half. As in tables of a fixed size, the function must not be linear.
     #[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
     #[inline(always)]
-    pub(super) fn scatter(core: u32) -> u32 {
+    pub(super) const fn scatter(core: u32) -> u32 {
         let x = (core + 1).wrapping_mul(SCATTER[0]);
         x ^ x >> 15
     }
 
-    /// What a scattered core determines: t and s.
+    /// The product of a scattered core.
     #[expect(clippy::inline_always, reason = "as above")]
     #[inline(always)]
-    pub(super) fn reflection(&self, scattered: u32) -> (u32, u32) {
-        let scattered = u64::from(scattered) * u64::from(SCATTER[1]);
-        let t = (lower(scattered) * lower(self.first)) >> 32;
-        (t as u32, (scattered >> 32) as u32 & self.below_core())
+    pub(super) fn product(scattered: u32) -> u64 {
+        u64::from(scattered) * u64::from(SCATTER[1])
+    }
+
+    /// What the product of a scattered core determines: t and s.
+    #[expect(clippy::inline_always, reason = "as above")]
+    #[inline(always)]
+    pub(super) fn reflection(&self, product: u64) -> (u32, u32) {
+        let t = (lower(product) * lower(self.first)) >> 32;
+        (t as u32, (product >> 32) as u32 & self.below_core())
     }
 
     /// The first bucket at level 0, and the fraction that is left, from the lower half of a mixed
@@ -550,7 +551,7 @@ impl Formulas {
     pub(in crate::table) fn locate_one(&self, mixed: u64, size: Size) -> Located {
         let mixed = spread(mixed);
         let upper = (mixed >> 32) as u32;
-        let reflection = self.reflection(Self::scatter(self.core(upper)));
+        let reflection = self.reflection(Self::product(Self::scatter(self.core(upper))));
         self.locate(upper, self.start(mixed as u32), reflection, size)
     }
 
@@ -630,7 +631,6 @@ mod tests {
                 }
                 let splits = [0, 1, round / 3, round - 1].map(|split| split.min((1 << 32) - round));
                 let growth = Growth::new(first, Leveled::new(slots, core, value_bits));
-                let growth = growth.expect("a small table");
                 // No bucket has more than 15 levels.
                 let splits = if level == 15 { [0; 4] } else { splits };
                 for size in splits.map(|split| Size { level, split }) {
@@ -659,9 +659,9 @@ mod tests {
             }
         }
         // (What a core determines is loaded, or computed.)
-        let growth = Growth::new(12_289, Leveled::new(3, 8, 0)).expect("a small table");
+        let growth = Growth::new(12_289, Leveled::new(3, 8, 0));
         for core in 0..1 << 8 {
-            assert_eq!(growth.entry(core.into()), growth.reflection(Formulas::scatter(core)));
+            assert_eq!(growth.entry(core.into()), growth.reflection(Formulas::product(Formulas::scatter(core))));
         }
         assert_eq!(spread(1 << 32), 1 << 32 | 1);
     }

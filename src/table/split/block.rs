@@ -103,7 +103,7 @@ impl Blocks for GrowingSpace {
         }
         for place in 0..BLOCK {
             (starts[place], fractions[place]) = formulas.start(lower[place]);
-            (t[place], s[place]) = formulas.reflection(scattered[place]);
+            (t[place], s[place]) = formulas.reflection(Formulas::product(scattered[place]));
         }
         for place in 0..BLOCK {
             let start = (starts[place], fractions[place]);

@@ -225,18 +225,24 @@ pub struct GrowingSpace {
     limits: Limits,
     /// Whether address space is reserved, and huge pages are requested.
     memory: (bool, bool),
-    /// A size that the table has reached, for lookups. It lags behind `size`, so that its cache
+    /// A size that the table has reached, for lookups. It lags behind the size, so that its cache
     /// line seldom changes.
-    hint: CachePadded<Word>,
-    /// The size.
-    size: CachePadded<Word>,
-    /// A size that leaves out the groups that are being split, or were passed over.
-    ahead: CachePadded<Word>,
+    hint: Word,
+    sizes: CachePadded<Sizes>,
     occupancy: Occupancy,
     /// Bytes to which the table may grow.
     max_bytes: Word,
     /// Held while memory is committed, if there is such a limit.
     committing: Lock,
+}
+
+/// What each split changes.
+#[derive(Debug)]
+struct Sizes {
+    /// The size.
+    size: Word,
+    /// A size that leaves out the groups that are being split, or were passed over.
+    ahead: Word,
 }
 
 /// The words of a table that grows: see [`Words`]. Their layout is a value.
@@ -273,18 +279,17 @@ impl GrowingTable {
         stripes: usize,
         memory: (bool, bool),
     ) -> Option<Self> {
-        let start = || CachePadded::new(Word::new(Size { level: 0, split: 0 }.pack()));
+        let start = || Word::new(Size { level: 0, split: 0 }.pack());
         assert_eq!(leveled.value_bits, payload.value_bits(), "the number of bits of a value");
         let clock = payload.clock(stripes)?;
         let space = GrowingSpace {
-            growth: Growth::new(first, leveled)?,
+            growth: Growth::new(first, leveled),
             payload,
             buckets,
             limits,
             memory,
             hint: start(),
-            size: start(),
-            ahead: start(),
+            sizes: CachePadded::new(Sizes { size: start(), ahead: start() }),
             occupancy: Occupancy::new(stripes)?,
             max_bytes: Word::new(u64::MAX),
             committing: Lock::new(),
@@ -297,8 +302,8 @@ impl GrowingTable {
     #[must_use]
     pub fn size_in_bytes(&self) -> usize {
         let beside = Stripes::bytes_for(self.stripes.count()) + Counters::bytes();
-        let tables = self.growth.size_in_bytes() + self.occupancy.size_in_bytes();
-        self.buckets.size_in_bytes() + beside + tables + self.clock.size_in_bytes()
+        let beside = beside + self.occupancy.size_in_bytes() + self.clock.size_in_bytes();
+        self.buckets.size_in_bytes() + beside
     }
 }
 

@@ -74,7 +74,7 @@ impl GrowingTable {
         }
         for _ in 0..TRIED {
             // Relaxed: a place to begin, and every bucket is looked at under its lock.
-            let ahead = Size::unpack(self.ahead.load(Relaxed));
+            let ahead = Size::unpack(self.sizes.ahead.load(Relaxed));
             let group = if ahead.level == size.level { ahead.split / GROUP } else { 0 };
             let group = group.max(size.split / GROUP + 1);
             if group * GROUP >= self.growth.first() << size.level {
@@ -82,7 +82,7 @@ impl GrowingTable {
             }
             let next = Size { split: (group + 1) * GROUP, ..size };
             // Relaxed: as above.
-            self.ahead.fetch_max(next.pack(), Relaxed);
+            self.sizes.ahead.fetch_max(next.pack(), Relaxed);
             match self.split_group(size, group) {
                 Ok(true) => return Ok(true),
                 Ok(false) => {}
@@ -263,7 +263,7 @@ impl GrowingTable {
         loop {
             // Acquire: pairs with the Release below.
             // mutant-ok: as in `size`
-            let seen = Size::unpack(self.size.load_to_change(Acquire));
+            let seen = Size::unpack(self.sizes.size.load_to_change(Acquire));
             let (mut size, round) = (seen, self.growth.first() << seen.level);
             // Acquire: pairs with the Release of the switch. A lookup that goes by this size goes
             // to the child, and must see its word.
@@ -280,7 +280,7 @@ impl GrowingTable {
             }
             // Release: pairs with the Acquire of `size`. Another thread may have advanced further.
             // mutant-ok: as in `size`
-            self.size.fetch_max(size.pack(), Release);
+            self.sizes.size.fetch_max(size.pack(), Release);
             let hint = self.hint_for(size);
             if hint > self.hint_for(seen) {
                 // Release: pairs with the Acquire of `hint`.

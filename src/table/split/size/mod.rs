@@ -44,7 +44,7 @@ impl GrowingSpace {
         // Acquire: pairs with the Release in `advance_size`. So the memory of all buckets of this
         // size is there.
         // mutant-ok: models have all memory from the start, and splits check the level in the word
-        Size::unpack(self.size.load(Acquire))
+        Size::unpack(self.sizes.size.load(Acquire))
     }
 
     /// The number of buckets, without those that were split ahead of their turn.
@@ -65,7 +65,7 @@ impl GrowingTable {
     /// follow from the size.
     pub(super) fn set_size(&mut self, size: Size) {
         let hint = self.hint_for(size);
-        self.size.set(size.pack());
+        self.sizes.size.set(size.pack());
         self.hint.set(hint.pack());
     }
 

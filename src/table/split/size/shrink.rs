@@ -80,7 +80,7 @@ impl GrowingTable {
         if !has_changed {
             return Shrinking::Unchanged;
         }
-        self.ahead.set(0);
+        self.sizes.ahead.set(0);
         let size = self.size();
         self.clock.limit_sweep(self.growth.buckets(size));
         let below = below.filter(|_| self.ahead(size) > 0);
