@@ -661,7 +661,10 @@ mod tests {
         // (What a core determines is loaded, or computed.)
         let growth = Growth::new(12_289, Leveled::new(3, 8, 0));
         for core in 0..1 << 8 {
-            assert_eq!(growth.entry(core.into()), growth.reflection(Formulas::product(Formulas::scatter(core))));
+            assert_eq!(
+                growth.entry(core.into()),
+                growth.reflection(Formulas::product(Formulas::scatter(core)))
+            );
         }
         assert_eq!(spread(1 << 32), 1 << 32 | 1);
     }
