@@ -102,7 +102,8 @@ impl BothWords {
 
 #[cfg(guira_vectors)]
 mod in_vectors {
-    use wide::{bytemuck::cast, u8x16, u16x8, u64x2};
+    use bytemuck::cast;
+    use wide::{u8x16, u16x8, u64x2};
 
     use super::{BothWords, Expected, Leveled, SLOTS_MASK, Slots, Twice, Word};
     use crate::sync::vector::load_both;
@@ -152,7 +153,7 @@ mod in_vectors {
         #[inline]
         pub(crate) fn hold_4x16(self, _slots: &Slots, key: u32) -> bool {
             let words: u16x8 = cast(self.0);
-            let equal: u8x16 = cast(words.simd_eq(u16x8::splat(key as u16)));
+            let equal: u8x16 = cast(words.cmp_eq(u16x8::splat(key as u16)));
             equal.any()
         }
 
@@ -160,7 +161,7 @@ mod in_vectors {
         #[inline]
         pub(crate) fn hold_8x8(self, _slots: &Slots, key: u32) -> bool {
             let words: u8x16 = cast(self.0);
-            words.simd_eq(u8x16::splat(key as u8)).any()
+            words.cmp_eq(u8x16::splat(key as u8)).any()
         }
 
         /// A bit for each byte that has the highest bit of a matching lane, and perhaps bits above
@@ -170,7 +171,7 @@ mod in_vectors {
         pub(super) fn marks(self, slots: &Slots, pattern: u64) -> u32 {
             let x = self.0 ^ u64x2::splat(pattern);
             let zeros: u8x16 = cast((x + slots.minus_keys.load()) & !x & slots.highs.load());
-            0xffff ^ zeros.simd_eq(u8x16::splat(0)).to_bitmask()
+            0xffff ^ zeros.cmp_eq(u8x16::splat(0)).move_mask() as u32
         }
 
         /// A bit for each byte that has the highest bit of a lane that matches, and whether both
@@ -185,7 +186,7 @@ mod in_vectors {
             let nonzeros = |x: u64x2| ((x & lows) + lows) | x;
             let marks: u8x16 = cast(nonzeros(slots) & !nonzeros(slots & !until) & highs);
             let levels: u8x16 = cast((self.0 ^ expected.levels) & u64x2::splat(!SLOTS_MASK));
-            let zeros = |x: u8x16| x.simd_eq(u8x16::splat(0)).to_bitmask();
+            let zeros = |x: u8x16| x.cmp_eq(u8x16::splat(0)).move_mask() as u32;
             (0xffff ^ zeros(marks), zeros(levels) == 0xffff)
         }
     }

@@ -5,7 +5,8 @@
 
 use core::slice;
 
-use wide::{bytemuck::cast, u8x32, u16x16, u64x4};
+use bytemuck::cast;
+use wide::{CmpEq, u8x32, u16x16, u64x4};
 
 use super::{Census, swar::Lanes};
 
@@ -52,17 +53,18 @@ pub(super) fn census(lanes: Lanes, words: &[u64], is_invalid: impl Fn(u64) -> bo
     let marks = lanes.highs & (lanes.highs - 1);
     let wrong = holes & splat(marks) | bits & splat(lanes.above);
     let slots = (vectors.len() + 1) as u64 * WORDS as u64 * u64::from(lanes.count);
-    Census { occupied: slots - zero_lanes.reduce_add(), valid: wrong == splat(0) && !invalid }
+    Census {
+        occupied: slots - zero_lanes.to_array().iter().sum::<u64>(),
+        valid: wrong == splat(0) && !invalid,
+    }
 }
 
 /// Marks zero lanes by their highest bits. All other bits of the result have no meaning.
 #[inline]
 fn zeros(lanes: Lanes, words: u64x4) -> u64x4 {
     match lanes.bits {
-        8 if lanes.shift.is_multiple_of(8) => cast(cast::<_, u8x32>(words).simd_eq(u8x32::ZERO)),
-        16 if lanes.shift.is_multiple_of(16) => {
-            cast(cast::<_, u16x16>(words).simd_eq(u16x16::ZERO))
-        }
+        8 if lanes.shift.is_multiple_of(8) => cast(cast::<_, u8x32>(words).cmp_eq(u8x32::ZERO)),
+        16 if lanes.shift.is_multiple_of(16) => cast(cast::<_, u16x16>(words).cmp_eq(u16x16::ZERO)),
         _ => {
             let lows = u64x4::splat(lanes.lows);
             !(((words & lows) + lows) | words)

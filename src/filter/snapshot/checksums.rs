@@ -2,8 +2,8 @@
 
 use alloc::{collections::TryReserveError, vec::Vec};
 
+use bytemuck::cast_slice;
 use rapidhash::v3::{RapidSecrets, rapidhash_v3_seeded};
-use wide::bytemuck::cast_slice;
 
 use crate::table::LOADED_CHUNK;
 

@@ -4,7 +4,7 @@ use alloc::{collections::TryReserveError, vec::Vec};
 use core::ops::Range;
 use std::io::{self, Write};
 
-use wide::bytemuck::cast_slice;
+use bytemuck::cast_slice;
 
 use super::{
     checksums::{BLOCK, BLOCK_WORDS, Checksums, blocks},

@@ -129,9 +129,11 @@ impl Addressing {
             let number = |x: u32| _mm_cvtsi32_si128(x as i32);
             let reduce = |bits, n| _mm_srli_epi64::<32>(_mm_mul_epu32(bits, n));
             let mixed = _mm_cvtsi64_si128(mixed as i64);
-            let buckets: __m128i = self.buckets.load().into();
-            let key =
-                _mm_add_epi64(reduce(mixed, self.keys.load().into()), self.min_key.load().into());
+            let buckets: __m128i = bytemuck::cast(self.buckets.load());
+            let key = _mm_add_epi64(
+                reduce(mixed, bytemuck::cast(self.keys.load())),
+                bytemuck::cast(self.min_key.load()),
+            );
             let first = reduce(_mm_srli_epi64::<32>(mixed), buckets);
             let [by, flips] = REFLECTION.map(number);
             let t = reduce(_mm_xor_si128(_mm_mul_epu32(key, by), flips), buckets);

@@ -2,7 +2,7 @@
 
 use core::{fmt, ops::Range};
 
-use wide::bytemuck::cast_slice_mut;
+use bytemuck::cast_slice_mut;
 
 use super::Buckets;
 

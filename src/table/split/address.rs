@@ -277,7 +277,7 @@ impl Growth {
         let start = (product >> 32) as u32;
         let other = self.reflect(start, t);
         let stripe = self.stripe_of(core as u32, [start, other]);
-        let get = |twice: &Twice| -> __m128i { twice.load().into() };
+        let get = |twice: &Twice| -> __m128i { bytemuck::cast(twice.load()) };
         let Registers { first, below_core, low_from, low_to, .. } = &self.registers;
         let Registers { value_bits, below_tail, lane, half, .. } = &self.registers;
         // SAFETY: the target has SSE2.
@@ -324,7 +324,10 @@ impl Growth {
             Sought {
                 first: _mm_cvtsi128_si64(buckets) as u64,
                 second: _mm_cvtsi128_si64(second) as u64,
-                expected: Expected { patterns: patterns.into(), levels: levels.into() },
+                expected: Expected {
+                    patterns: bytemuck::cast(patterns),
+                    levels: bytemuck::cast(levels),
+                },
                 stripe,
             }
         }

@@ -7,7 +7,7 @@ use core::{fmt, hash::BuildHasher, time::Duration};
 use std::io::Read;
 
 #[cfg(guira_in_place)]
-use wide::bytemuck::cast_slice;
+use bytemuck::cast_slice;
 
 use super::{
     LoadError, Loader, Saved,

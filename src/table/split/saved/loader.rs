@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::{mem, ops::Range};
 
-use wide::bytemuck::cast_slice_mut;
+use bytemuck::cast_slice_mut;
 
 use super::{
     GrowingTable, Grown,
