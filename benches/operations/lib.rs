@@ -1,0 +1,1 @@
+//! There is nothing here: the package is for `operations.rs` alone.
