@@ -10,6 +10,4 @@ suite!(bad);
 suite!(bad_high);
 // In between, what depends on how items spread.
 suite!(identity: model, readers_beside_writers_miss_nothing, many_threads_fill);
-suite!(truncated_32: model, readers_beside_writers_miss_nothing, many_threads_fill);
-suite!(truncated_high: model, readers_beside_writers_miss_nothing, many_threads_fill);
 suite!(truncated_16: model, readers_beside_writers_miss_nothing, many_threads_fill);

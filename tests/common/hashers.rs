@@ -97,20 +97,6 @@ pub fn bad_high<C: Contents, G: Growth>(builder: FilterBuilder<C, G>) -> FilterB
     raw(builder, 0xfff, 52)
 }
 
-/// A good hash truncated to 32 bits.
-pub fn truncated_32<C: Contents, G: Growth>(
-    builder: FilterBuilder<C, G>,
-) -> FilterBuilder<C, G, Part> {
-    truncated(builder, 32, 0)
-}
-
-/// A good hash truncated to 32 bits, in the high half.
-pub fn truncated_high<C: Contents, G: Growth>(
-    builder: FilterBuilder<C, G>,
-) -> FilterBuilder<C, G, Part> {
-    truncated(builder, 32, 32)
-}
-
 /// A good hash truncated to 16 bits.
 pub fn truncated_16<C: Contents, G: Growth>(
     builder: FilterBuilder<C, G>,

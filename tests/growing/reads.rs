@@ -339,7 +339,7 @@ where
 {
     for layout in <K as Read>::layouts() {
         let reads = reads(scaled(100_000, 1_000_000));
-        readers_beside_growth::<K>(layout, reads, scaled(100, 1_000));
+        readers_beside_growth::<K>(layout, reads, scaled(20, 1_000));
     }
 }
 
