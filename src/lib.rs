@@ -197,8 +197,8 @@ pub mod raw {
             MAX_BUCKETS, MergeRefusal, Merged, Mixer, Move, Pair, Payload, ShardedCounter, Space,
             Start, Table, TimeSource, TimeState, Words, mix,
             split::{
-                GrowingSpace, GrowingTable, GrowingWords, Grown, Growth, Item, Limits, Place, Side,
-                Size,
+                GrowingAddressing, GrowingSpace, GrowingTable, GrowingWords, Grown, Item, Limits,
+                Place, Side, Size,
             },
         },
     };

@@ -32,7 +32,10 @@ use common::{
 use guira::{
     Filter, InsertError,
     kind::{self, Expiring},
-    raw::{GrowingTable, GrowingWords, Growth, Item, Leveled, Limits, Payload, Side, steps::Step},
+    raw::{
+        GrowingAddressing, GrowingTable, GrowingWords, Item, Leveled, Limits, Payload, Side,
+        steps::Step,
+    },
 };
 use rand::{RngExt, rngs::SmallRng};
 
@@ -63,11 +66,11 @@ fn has_ghosts(leveled: &Leveled) -> bool {
 
 /// Random items in the upper half of the first buckets, of which no bucket gets more than so many.
 /// (Before the table has doubled, only a part of them is used.)
-fn roomy(growth: &Growth, each: u32, count: usize) -> Vec<Item> {
-    let half = growth.first() as usize / 2;
+fn roomy(growth: &GrowingAddressing, each: u32, count: usize) -> Vec<Item> {
+    let half = addressing.first() as usize / 2;
     let (mut rng, mut used, mut room) = (rng(77), vec![0; 2 * half], Vec::new());
     while room.len() < count {
-        let item = growth.item(rng.random());
+        let item = addressing.item(rng.random());
         let starts = item.sides.map(|side| side.start as usize);
         if starts.iter().all(|&start| start >= half && used[start] < each) {
             starts.iter().for_each(|&start| used[start] += 1);
@@ -188,7 +191,7 @@ impl Scene {
         let mut present: Vec<Item> = stay.into_iter().map(|known| known.item).collect();
         let mut rng = rng(9);
         for _ in 0..300 {
-            let item = table.growth().item(rng.random());
+            let item = table.addressing().item(rng.random());
             match table.insert::<GrowingWords>(item) {
                 Ok(()) => present.push(item),
                 // Many aliases and ghosts, in a layout of few bits.
@@ -198,7 +201,7 @@ impl Scene {
                 Err(error) => panic!("{error:?}"),
             }
         }
-        assert!(table.buckets() > table.growth().first());
+        assert!(table.buckets() > table.addressing().first());
         assert!(present.iter().all(|item| self.finds(*item)), "an item is missing");
         assert!(present.iter().all(|item| table.remove::<GrowingWords>(*item)), "none to remove");
     }
@@ -239,7 +242,7 @@ fn at_every_step(name: &str, scene: impl Fn() -> Scene) {
 /// Items that differ in their cores and in the bucket at level 0 on both sides, as far as there are
 /// such.
 struct Items<'a> {
-    growth: &'a Growth,
+    addressing: &'a GrowingAddressing,
     rng: SmallRng,
     cores: Vec<u64>,
     /// No item has a stripe whose lock is held while one of so many groups of buckets is split.
@@ -250,7 +253,7 @@ impl Items<'_> {
     /// An item whose sides begin in these buckets, with another core than all before.
     fn between(&mut self, starts: [Range<u32>; 2]) -> Item {
         loop {
-            let item = self.growth.item(self.rng.random());
+            let item = self.addressing.item(self.rng.random());
             let [one, other] = item.sides;
             let fits = starts[0].contains(&one.start) && starts[1].contains(&other.start);
             let core = one.code.core % STRIPES as u64;
@@ -263,7 +266,7 @@ impl Items<'_> {
 }
 
 fn items(table: &GrowingTable, seed: u64) -> Items<'_> {
-    Items { growth: table.growth(), rng: rng(seed), cores: Vec::new(), groups: 1 }
+    Items { addressing: table.addressing(), rng: rng(seed), cores: Vec::new(), groups: 1 }
 }
 
 /// Whether a slot that knows four bits of a tail could belong to either item, on one of its sides.
@@ -300,7 +303,7 @@ fn crowded(leveled: &Leveled, number: usize, unique: bool) -> Scene {
             scene.know(item);
         }
     }
-    scene.room = roomy(scene.table.growth(), 3 * leveled.slots, 4);
+    scene.room = roomy(scene.table.addressing(), 3 * leveled.slots, 4);
     scene.inserting(target, unique)
 }
 
@@ -323,7 +326,7 @@ fn eviction(leveled: &Leveled) -> Scene {
         assert_eq!(scene.table.insert::<GrowingWords>(there), Ok(()));
         scene.know(item);
     }
-    scene.room = roomy(scene.table.growth(), 3 * leveled.slots, 3 * STEP + 8);
+    scene.room = roomy(scene.table.addressing(), 3 * leveled.slots, 3 * STEP + 8);
     scene.inserting(target, false)
 }
 
@@ -340,7 +343,7 @@ fn overdue(leveled: &Leveled) -> Scene {
     };
     others.into_iter().for_each(|item| scene.put(item));
     assert_eq!(scene.table.buckets(), MANY, "it has not grown");
-    scene.room = roomy(scene.table.growth(), 3 * leveled.slots, 4 + 2 * STEP);
+    scene.room = roomy(scene.table.addressing(), 3 * leveled.slots, 4 + 2 * STEP);
     // A thread that does this for the first time checks after twice as many inserts at most.
     let mine = scene.room.split_off(4);
     scene.grows = true;

@@ -7,8 +7,8 @@
 use std::collections::BTreeSet;
 
 use guira::raw::{
-    Code, FixedTable, FixedWords, GrowingSpace, GrowingTable, GrowingWords, Growth, Leveled,
-    Limits, Payload, Place, Side, Size, Slots, Space, Words, level,
+    Code, FixedTable, FixedWords, GrowingAddressing, GrowingSpace, GrowingTable, GrowingWords,
+    Leveled, Limits, Payload, Place, Side, Size, Slots, Space, Words, level,
 };
 
 /// How the proof divides words, and its number of buckets at level 0 and of levels.
@@ -78,9 +78,9 @@ fn of_growing(space: &GrowingSpace, numbers: &Numbers, case: &Case) -> Results {
     let extension = (1 << numbers.top) | known;
     let code = Code { core, extension };
     let start = (location % numbers.first) as u32;
-    let growth = Growth::new(numbers.first, *leveled);
+    let addressing = GrowingAddressing::new(numbers.first, *leveled);
     let Place { bucket, .. } =
-        growth.place_of_item(Side { start, code }, Size { level: at, split: 0 });
+        addressing.place_of_item(Side { start, code }, Size { level: at, split: 0 });
     let slot = leveled.encode(code, at);
     let marks = leveled.matches(word, code);
     assert_eq!(leveled.find(word, slot).is_some(), marks != 0);

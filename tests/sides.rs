@@ -4,7 +4,7 @@
 mod common;
 
 use common::{for_every_growing_layout, rng, scaled};
-use guira::raw::{Code, Growth, Item, Leveled, Place, Side, Size};
+use guira::raw::{Code, GrowingAddressing, Item, Leveled, Place, Side, Size};
 use rand::RngExt;
 
 const MAX_LEVEL: u32 = 15;
@@ -27,8 +27,8 @@ const FIRST: [u64; 11] = [
     MAX_BUCKETS - 1,
 ];
 
-fn growth(leveled: &Leveled, first: u64) -> Growth {
-    Growth::new(first, *leveled)
+fn addressing(leveled: &Leveled, first: u64) -> GrowingAddressing {
+    GrowingAddressing::new(first, *leveled)
 }
 
 /// What is left of a side if only so many bits of the extension are known.
@@ -72,19 +72,23 @@ fn place_by_rule(first: u64, side: Side, size: Size) -> Place {
 /// The sides of an item lead to each other, as far as they are known, and to the same stripe.
 fn sides_lead_to_each_other(leveled: &Leveled) {
     for first in FIRST {
-        let (growth, mut rng) = (growth(leveled, first), rng(first));
-        assert_eq!(growth.first(), first);
+        let (addressing, mut rng) = (addressing(leveled, first), rng(first));
+        assert_eq!(addressing.first(), first);
         for _ in 0..scaled(500, 20_000) {
-            let Item { sides } = growth.item(rng.random());
+            let Item { sides } = addressing.item(rng.random());
             let [one, other] = sides;
             assert!(sides.iter().all(|side| u64::from(side.start) < first));
             assert_eq!(one.code.core, other.code.core);
             assert!(sides.iter().all(|side| side.code.known() == leveled.extension));
             for known in 0..=leveled.extension {
                 let [one, other] = [one, other].map(|side| forget(side, known));
-                assert_eq!([growth.other(one), growth.other(other)], [other, one], "{known} bits");
+                assert_eq!(
+                    [addressing.other(one), addressing.other(other)],
+                    [other, one],
+                    "{known} bits"
+                );
             }
-            let stripe = |starts| growth.stripe(one.code.core, starts);
+            let stripe = |starts| addressing.stripe(one.code.core, starts);
             assert_eq!(stripe([one.start, other.start]), stripe([other.start, one.start]));
         }
     }
@@ -99,19 +103,19 @@ fn each_side_leads_to_the_other_one() {
 /// enough, there is none.
 fn places_follow_splits(leveled: &Leveled) {
     for first in FIRST {
-        let (growth, mut rng) = (growth(leveled, first), rng(first));
+        let (addressing, mut rng) = (addressing(leveled, first), rng(first));
         for size in sizes(first) {
-            let buckets = growth.buckets(size);
+            let buckets = addressing.buckets(size);
             assert_eq!(buckets, (first << size.level) + size.split);
             for _ in 0..scaled(50, 2_000) {
-                let Item { sides } = growth.item(rng.random());
+                let Item { sides } = addressing.item(rng.random());
                 for side in sides {
-                    let place = growth.place_of_item(side, size);
+                    let place = addressing.place_of_item(side, size);
                     assert_eq!(place, place_by_rule(first, side, size), "{first}, {size:?}");
                     assert!(u64::from(place.bucket) < buckets);
                     for known in 0..=leveled.extension {
                         let expected = (known >= place.level).then_some(place);
-                        let found = growth.place(forget(side, known), size);
+                        let found = addressing.place(forget(side, known), size);
                         assert_eq!(found, expected, "{known} bits, {size:?}");
                     }
                 }
@@ -130,15 +134,16 @@ fn places_are_those_that_splits_lead_to() {
 #[test]
 fn children_are_added_at_the_end() {
     for first in FIRST {
-        let growth = growth(&Leveled::new(4, 7, 0), first);
+        let addressing = addressing(&Leveled::new(4, 7, 0), first);
         let all = 0..(first << MAX_LEVEL).min(MAX_BUCKETS) - first;
         let step = (all.end / 10_000).max(1) as usize;
         for added in all.step_by(step) {
             let level = ((first + added) / first).ilog2();
             let split = first + added - (first << level);
             let size = Size { level, split };
-            assert_eq!(growth.buckets(size), first + added);
-            let child = growth.child(u32::try_from(split).expect("a number of a bucket"), level);
+            assert_eq!(addressing.buckets(size), first + added);
+            let child =
+                addressing.child(u32::try_from(split).expect("a number of a bucket"), level);
             assert_eq!(u64::from(child), first + added, "{first}, {size:?}");
         }
     }
@@ -152,13 +157,13 @@ fn parts_are_independent(leveled: &Leveled) {
     // Few first buckets, which takes few bits of the fraction, and many, for which the extension
     // gets fewer bits of the product.
     for first in [256, 1_000, 1 << 17] {
-        let growth = growth(leveled, first);
+        let addressing = addressing(leveled, first);
         // The lowest bits of the extension choose the half of the first splits, and the highest
         // are the last of the tail.
         for shift in [0, 7, leveled.extension - 3] {
             let mut counts = [[0_u32; 8 * 8 * 8]; 2];
             for key in 0..items {
-                let item = growth.item(guira::raw::mix(key, 42));
+                let item = addressing.item(guira::raw::mix(key, 42));
                 for (counts, side) in counts.iter_mut().zip(item.sides) {
                     let core = side.code.core as usize & 7;
                     let start = (u64::from(side.start) * 8 / first) as usize;
@@ -186,11 +191,11 @@ fn core_start_and_extension_are_independent() {
 /// other side to the other half, and no two splits agree about them.
 fn cores_scatter(leveled: &Leveled) {
     let first = 1 << 16;
-    let growth = growth(leveled, first);
+    let addressing = addressing(leveled, first);
     let others: Vec<Side> = (0..1 << leveled.core)
         .map(|core| {
             let code = Code { core, extension: 1 << leveled.extension };
-            growth.other(Side { start: 0, code })
+            addressing.other(Side { start: 0, code })
         })
         .collect();
     let cores = others.len();

@@ -34,7 +34,7 @@ impl Held {
     }
 
     fn item(&self, key: u64) -> Item {
-        self.table.growth().item(mix(key, 42))
+        self.table.addressing().item(mix(key, 42))
     }
 
     fn insert(&mut self, key: u64) -> Result<(), InsertError> {
@@ -147,7 +147,7 @@ fn item_of(table: &GrowingTable, core: u64, start: u32, bits: u64) -> Item {
     let core = core << table.leveled().value_bits;
     let side =
         Side { start, code: Code { core, extension: 1 << table.leveled().extension | bits } };
-    Item { sides: [side, table.growth().other(side)] }
+    Item { sides: [side, table.addressing().other(side)] }
 }
 
 /// A false positive may be refreshed, and takes the only slot of another item with it. A removal of

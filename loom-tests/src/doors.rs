@@ -135,7 +135,7 @@ macro_rules! tiny {
 
             fn key(&self) -> Hashed {
                 hash(self, |mixed| {
-                    let [first, second] = self.table().growth().item(mixed).sides;
+                    let [first, second] = self.table().addressing().item(mixed).sides;
                     let leaves = first.code.extension & 1 == 1;
                     (first.start, second.start, leaves) == (0, 1, true)
                 })
@@ -146,13 +146,13 @@ macro_rules! tiny {
             }
 
             fn shift(&self, key: Hashed) {
-                let item = self.table().growth().item(self.mixed_hash(key.0));
+                let item = self.table().addressing().item(self.mixed_hash(key.0));
                 let mut sides = item.with_value($value).sides.into_iter();
                 assert!(sides.any(|side| splits::relocate(self.table(), side)), "it is nowhere");
             }
 
             fn stir(&self, key: Hashed) {
-                let item = self.table().growth().item(self.mixed_hash(key.0));
+                let item = self.table().addressing().item(self.mixed_hash(key.0));
                 move_split_and_back(self.table(), item.with_value($value));
             }
 

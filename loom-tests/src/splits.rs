@@ -116,7 +116,7 @@ pub fn item(
     (0..256)
         .filter(|core| core % 2 == stripe)
         .map(|core| Side { start: starts[0], code: code(core) })
-        .map(|side| Item { sides: [side, table.growth().other(side)] })
+        .map(|side| Item { sides: [side, table.addressing().other(side)] })
         .filter(|item| fits(item.sides[1]))
         .nth(nth)
         .expect("a core for these buckets")
@@ -140,7 +140,7 @@ pub fn staying(table: &GrowingTable, bucket: u32, nth: usize) -> Item {
 pub fn differing(table: &GrowingTable, item: Item, bit: u32) -> Item {
     let mut side = item.sides[0];
     side.code.extension ^= 1 << bit;
-    Item { sides: [side, table.growth().other(side)] }
+    Item { sides: [side, table.addressing().other(side)] }
 }
 
 /// Returns what a slot knows of a side that has forgotten all but this many bits.
@@ -174,7 +174,7 @@ pub fn put(table: &GrowingTable, side: Side) {
 /// The place of a side at a level.
 #[must_use]
 pub fn place(table: &GrowingTable, side: Side, level: u32) -> Place {
-    table.growth().place_of_item(side, Size { level, split: 0 })
+    table.addressing().place_of_item(side, Size { level, split: 0 })
 }
 
 /// Moves a slot that has this side, at this level.

@@ -56,7 +56,7 @@ fn stamps(table: &Aging) -> u64 {
 /// Never: such items are many.
 #[must_use]
 pub fn hashed(table: &Aging) -> (u64, Item) {
-    let mut items = (0..).map(|hash| (hash, table.growth().item(mix(hash, 0))));
+    let mut items = (0..).map(|hash| (hash, table.addressing().item(mix(hash, 0))));
     items.find(|(_, item)| item.sides.map(|side| side.start) == [1, 0]).expect("one of many")
 }
 

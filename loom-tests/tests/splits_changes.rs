@@ -362,7 +362,7 @@ fn count_in_one_bucket_that_both_sides_leave() {
         let limits = Limits { buckets: 4, load: 1024, copies: 1 };
         let table = growing(Payload::NONE, 1, limits);
         let filter = GrowingFilter::around(table, Layout::Growing2x30, None, None);
-        let item = |hash| filter.table().growth().item(filter.mixed_hash(hash));
+        let item = |hash| filter.table().addressing().item(filter.mixed_hash(hash));
         // Both sides stay at the first split, and go to the child at the second one. Splits of the
         // first bucket hold stripe 0, and that of the item is another one.
         let fits = |&hash: &u64| {

@@ -15,7 +15,7 @@ use loom::sync::Arc;
 /// Returns a table to merge, with these slots. They come in the order of their buckets. It is made
 /// before the threads are spawned, whose steps are what a model explores.
 fn source(target: &GrowingTable, slots: &[Side]) -> Arc<GrowingTable> {
-    let source = table(target.growth().first(), 4);
+    let source = table(target.addressing().first(), 4);
     for &side in slots {
         put(&source, side);
     }

@@ -39,15 +39,15 @@ impl Expected {
 
 /// Both words of an item.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct BothWords(Words);
+pub(crate) struct BothWords(Register);
 
 /// What both words of an item of a table that grows are compared with.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Expected {
     /// For each side, the pattern of the item in every lane.
-    pub(crate) patterns: Words,
+    pub(crate) patterns: Register,
     /// For each side, the empty word of the level.
-    pub(crate) levels: Words,
+    pub(crate) levels: Register,
 }
 
 impl BothWords {
@@ -108,7 +108,7 @@ mod in_vectors {
     use super::{BothWords, Expected, Leveled, SLOTS_MASK, Slots, Twice, Word};
     use crate::sync::vector::load_both;
 
-    pub(crate) type Words = u64x2;
+    pub(crate) type Register = u64x2;
 
     impl Twice {
         #[inline]
@@ -192,14 +192,14 @@ mod in_vectors {
     }
 }
 #[cfg(guira_vectors)]
-pub(crate) use in_vectors::Words;
+pub(crate) use in_vectors::Register;
 
 #[cfg(not(guira_vectors))]
 mod in_words {
     use super::{BothWords, Expected, Leveled, SLOTS_MASK, Slots, Word};
     use crate::sync::Acquire;
 
-    pub(crate) type Words = [u64; 2];
+    pub(crate) type Register = [u64; 2];
 
     impl BothWords {
         /// Loads two words by Acquire.
@@ -267,4 +267,4 @@ mod in_words {
     }
 }
 #[cfg(not(guira_vectors))]
-pub(crate) use in_words::Words;
+pub(crate) use in_words::Register;

@@ -20,7 +20,7 @@ use super::engine::{self, FixedEngine, SplittingEngine};
     label = "expected `Set`, `Map`, or `Expiring`",
     note = "the hasher is the only parameter of `CuckooFilter<S>` and its siblings"
 )]
-pub trait Contents: engine::Contents {}
+pub trait Contents: engine::ContentsParts {}
 
 /// [`Contents`] that stay until they are removed: [`Set`] and [`Map`]. Only such filters can be
 /// [merged](crate::Filter::merge), and can limit [copies](crate::FilterBuilder::max_copies).
@@ -38,7 +38,7 @@ pub trait Permanent: Contents {}
     label = "expected `Fixed` or `Growing`",
     note = "the hasher is the only parameter of `CuckooFilter<S>` and its siblings"
 )]
-pub trait Growth: engine::Growth {}
+pub trait Growth: engine::GrowthParts {}
 
 /// [`Contents`]: keys alone.
 #[derive(Clone, Copy, Debug)]
@@ -68,29 +68,29 @@ impl Permanent for Map {}
 impl Growth for Fixed {}
 impl Growth for Growing {}
 
-impl engine::Contents for Set {
+impl engine::ContentsParts for Set {
     const NAMES: [&'static str; 2] = ["CuckooFilter", "GrowingFilter"];
     const NUMBER: u8 = 0;
 }
 
-impl engine::Contents for Map {
+impl engine::ContentsParts for Map {
     const NAMES: [&'static str; 2] = ["CuckooMap", "GrowingMap"];
     const NUMBER: u8 = 1;
     const DEFAULT_VALUE_BITS: Option<u32> = Some(8);
 }
 
-impl engine::Contents for Expiring {
+impl engine::ContentsParts for Expiring {
     const NAMES: [&'static str; 2] = ["ExpiringFilter", "GrowingExpiringFilter"];
     const NUMBER: u8 = 2;
     const EXPIRES: bool = true;
 }
 
-impl engine::Growth for Fixed {
+impl engine::GrowthParts for Fixed {
     const GROWS: bool = false;
     type Engine = FixedEngine;
 }
 
-impl engine::Growth for Growing {
+impl engine::GrowthParts for Growing {
     const GROWS: bool = true;
     type Engine = SplittingEngine;
 }
@@ -103,6 +103,6 @@ pub(super) const fn name<C: Contents, G: Growth>() -> &'static str {
 /// The names of filters, by the numbers of their contents and of their growth.
 #[cfg(feature = "std")]
 pub(super) const NAMES: [[&str; 2]; 3] = {
-    use engine::Contents;
+    use engine::ContentsParts;
     [Set::NAMES, Map::NAMES, Expiring::NAMES]
 };

@@ -31,7 +31,7 @@ const MAX_CACHED: u64 = if cfg!(any(loom, shuttle)) { 0 } else { 512 << 10 };
 
 /// Returns whether a table with this many buckets is so small that it stays in a second-level
 /// cache.
-pub(super) const fn is_cached(buckets: u64) -> bool {
+pub(super) const fn is_in_second_level(buckets: u64) -> bool {
     buckets * size_of::<Word>() as u64 <= MAX_CACHED
 }
 

@@ -134,7 +134,7 @@ fn in_growing(slots: u32, core: u32, payload: Payload) {
             let table = GrowingTable::new(leveled, payload, first, limits, 32, (reserve, false));
             let mut table = table.expect("memory");
             // Into the middle of a round. Not all splits are published.
-            while table.growth().buckets(table.size()) < first + first / 4 + 3 {
+            while table.addressing().buckets(table.size()) < first + first / 4 + 3 {
                 assert!(table.split_one());
             }
             for kernel in kernels() {

@@ -16,7 +16,7 @@ use std::{
 
 use guira::{
     Layout,
-    raw::{Addressing, Code, Fingerprint, Growth, Leveled, Mixer},
+    raw::{Addressing, Code, Fingerprint, GrowingAddressing, Leveled, Mixer},
 };
 use shapes::{GOLDEN, SHAPES, Shape, finalize};
 use table::Table;
@@ -69,8 +69,8 @@ fn fixed(layout: Layout, buckets: u64, lookups: u64) -> Formulas {
 
 /// The library's formulas for tables that grow, after this many doublings.
 fn growing(leveled: Leveled, first: u64, level: u32, lookups: u64) -> Formulas {
-    let growth = || Growth::new(first, leveled);
-    let (forth, back) = (growth(), growth());
+    let addressing = || GrowingAddressing::new(first, leveled);
+    let (forth, back) = (addressing(), addressing());
     // A slot that knows as much as it can, with the marker above it.
     let stored = move |side: guira::raw::Side| {
         let Code { core, extension } = side.code;

@@ -11,7 +11,7 @@ use super::{
     remove_items, values_of,
 };
 #[cfg(feature = "std")]
-use crate::filter::snapshot::{Form, LoadError, Saved, Words, field};
+use crate::filter::snapshot::{Form, LoadError, Saved, SavedWords, field};
 #[cfg(guira_in_place)]
 use crate::table::Borrowed;
 #[cfg(feature = "std")]
@@ -275,7 +275,7 @@ impl Saved for FixedEngine {
         Some((self.form_of(clock), words))
     }
 
-    fn words(&self) -> &impl Words {
+    fn words(&self) -> &impl SavedWords {
         self.table.buckets()
     }
 

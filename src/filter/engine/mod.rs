@@ -26,7 +26,7 @@ pub use fixed::FixedEngine;
 pub use splitting::SplittingEngine;
 
 /// The internal part of [`kind::Contents`](crate::kind::Contents).
-pub trait Contents: Copy + 'static {
+pub trait ContentsParts: Copy + 'static {
     /// The names that `Debug` shows: without growth, and with it.
     const NAMES: [&'static str; 2];
     /// The number in the format of snapshots.
@@ -39,7 +39,7 @@ pub trait Contents: Copy + 'static {
 
 /// The internal part of [`kind::Growth`](crate::kind::Growth).
 #[expect(private_bounds, reason = "sealed")]
-pub trait Growth: Copy + 'static {
+pub trait GrowthParts: Copy + 'static {
     /// Whether filters grow.
     const GROWS: bool;
     /// The engine, whatever the contents are.

@@ -30,7 +30,7 @@ use crate::{
 };
 #[cfg(feature = "std")]
 use crate::{
-    filter::snapshot::{Form, LoadError, Saved, Words, field},
+    filter::snapshot::{Form, LoadError, Saved, SavedWords, field},
     table::{
         ClockState,
         split::{Grown, ImageLoader},
@@ -124,7 +124,7 @@ impl Engine for SplittingEngine {
 
     #[inline]
     fn insert(&self, mixed: u64, value: u16) -> Result<(), InsertError> {
-        self.insert_item(self.table.growth().item(mixed).with_value(value))
+        self.insert_item(self.table.addressing().item(mixed).with_value(value))
     }
 
     fn insert_each(
@@ -262,7 +262,7 @@ impl Engine for SplittingEngine {
     }
 
     fn first(&self) -> (Layout, u64) {
-        (self.layout, self.table.growth().first())
+        (self.layout, self.table.addressing().first())
     }
 
     fn clear(&self) -> u64 {
@@ -284,7 +284,7 @@ impl Engine for SplittingEngine {
     }
 
     fn false_positive_rate(&self) -> f64 {
-        let first = self.table.growth().first();
+        let first = self.table.addressing().first();
         rate(self.layout, doublings(first, self.table.buckets()))
     }
 
@@ -313,7 +313,7 @@ impl SplittingEngine {
 }
 
 #[cfg(feature = "std")]
-impl Words for GrowingTable {
+impl SavedWords for GrowingTable {
     fn len(&self) -> u64 {
         GrowingTable::words(self)
     }
@@ -376,7 +376,7 @@ impl Saved for SplittingEngine {
         Some((self.form_of(grown, words.len() as u64, clock), words))
     }
 
-    fn words(&self) -> &impl Words {
+    fn words(&self) -> &impl SavedWords {
         &self.table
     }
 

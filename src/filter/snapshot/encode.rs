@@ -14,7 +14,7 @@ use super::{
 use crate::table::Buckets;
 
 /// The words of a filter, which nobody changes while they are encoded.
-pub(crate) trait Words {
+pub(crate) trait SavedWords {
     /// The number of words.
     fn len(&self) -> u64;
 
@@ -36,7 +36,7 @@ pub(crate) trait Words {
     fn words<'a>(&'a self, from: u64, ahead: &[u32], buffer: &'a mut [u64]) -> &'a [u64];
 }
 
-impl Words for [u64] {
+impl SavedWords for [u64] {
     fn len(&self) -> u64 {
         self.len() as u64
     }
@@ -46,7 +46,7 @@ impl Words for [u64] {
     }
 }
 
-impl Words for Buckets {
+impl SavedWords for Buckets {
     fn len(&self) -> u64 {
         self.len() as u64
     }
@@ -65,7 +65,7 @@ pub(super) struct Encoder {
     header: Header,
     /// The checksums of the blocks that were prepared.
     checksums: Checksums,
-    /// What was found in them: see [`Words::find_words`].
+    /// What was found in them: see [`SavedWords::find_words`].
     ahead: Vec<u32>,
 }
 
@@ -88,7 +88,7 @@ impl Encoder {
     /// system refuses the memory of a block and of all checksums.
     pub(super) fn prepare(
         &mut self,
-        words: &(impl Words + ?Sized),
+        words: &(impl SavedWords + ?Sized),
         max_blocks: usize,
     ) -> io::Result<bool> {
         let Self { header: Header { form, occupied, .. }, checksums, ahead, .. } = self;
@@ -131,7 +131,7 @@ impl Encoder {
     /// Writes all bytes, if all blocks were prepared.
     pub(super) fn write(
         &self,
-        words: &(impl Words + ?Sized),
+        words: &(impl SavedWords + ?Sized),
         mut out: impl Write,
     ) -> io::Result<()> {
         let mut buffer = zeros(BLOCK).ok_or(io::ErrorKind::OutOfMemory)?;
@@ -150,7 +150,7 @@ impl Encoder {
     /// blocks that were not prepared.
     pub(super) fn read_at(
         &self,
-        words: &(impl Words + ?Sized),
+        words: &(impl SavedWords + ?Sized),
         offset: u64,
         buffer: &mut [u8],
     ) -> usize {
@@ -197,7 +197,7 @@ pub(super) fn zeros<T: Copy + Default>(len: usize) -> Option<Vec<T>> {
 
 /// Copies bytes of words, from an offset on, given what was found in all of them.
 pub(super) fn copy_words(
-    words: &(impl Words + ?Sized),
+    words: &(impl SavedWords + ?Sized),
     ahead: &[u32],
     mut offset: u64,
     mut buffer: &mut [u8],

@@ -27,7 +27,7 @@ use crate::table::Borrowed;
 use crate::table::{LoaderMemory, advise_huge_pages};
 pub use dump::Dump;
 use encode::Encoder;
-pub(super) use encode::Words;
+pub(super) use encode::SavedWords;
 pub use error::LoadError;
 use header::Header;
 pub(super) use header::{Form, field};
@@ -47,7 +47,7 @@ pub(crate) trait Saved: Sized {
     fn copy_words(&self) -> Option<(Form, Vec<u64>)>;
 
     /// The words, for a caller that knows that nobody changes them.
-    fn words(&self) -> &impl Words;
+    fn words(&self) -> &impl SavedWords;
 
     /// Validates what is particular to this engine. All else is valid.
     fn check(form: &Form) -> Result<(), LoadError>;

@@ -3,7 +3,9 @@
 use super::{FixedSpace, FixedTable, FixedWords, Pair, lookup::Reader};
 use crate::{
     bucket::Fingerprint,
-    table::{BLOCK, Blocks, Lookups, Mixer, Stripe, block::is_cached, stripes::StripesReader},
+    table::{
+        BLOCK, Blocks, Lookups, Mixer, Stripe, block::is_in_second_level, stripes::StripesReader,
+    },
 };
 
 /// The keys and the buckets of the items of a block.
@@ -28,7 +30,7 @@ impl Blocks for FixedSpace {
 
     #[inline]
     fn is_in_second_level(&self) -> bool {
-        is_cached(self.addressing.buckets())
+        is_in_second_level(self.addressing.buckets())
     }
 
     #[inline]

@@ -63,10 +63,10 @@ impl FixedSpace {
 const IN_MEMORY: u64 = 1 << 18;
 
 impl FixedTable {
-    /// Whether the table is taken to be in a cache (2 MiB), so that a lone search does not wait.
+    /// Whether the table is taken to be in memory, so that a lone search waits for it.
     #[inline]
-    fn is_cached(&self) -> bool {
-        self.addressing.buckets() < IN_MEMORY
+    fn is_in_memory(&self) -> bool {
+        self.addressing.buckets() >= IN_MEMORY
     }
 
     /// Returns an empty table with words of this kind, or `None` if the system refuses the memory.

@@ -121,7 +121,7 @@ impl Size {
 
 /// The mapping from mixed hashes to sides and buckets.
 #[derive(Debug)]
-pub struct Growth {
+pub struct GrowingAddressing {
     formulas: Formulas,
     #[cfg(guira_vectors)]
     registers: Registers,
@@ -176,7 +176,7 @@ pub(in crate::table) struct Sought {
     pub(in crate::table) stripe: u32,
 }
 
-impl Deref for Growth {
+impl Deref for GrowingAddressing {
     type Target = Formulas;
 
     #[inline]
@@ -185,7 +185,7 @@ impl Deref for Growth {
     }
 }
 
-impl Growth {
+impl GrowingAddressing {
     /// The addressing of a table with `first` buckets at level 0, `1 .. 2^32`, and words of this
     /// kind.
     #[must_use]
@@ -600,22 +600,22 @@ pub(super) const fn mask(bits: u32) -> u64 {
 
 #[cfg(all(test, guira_vectors))]
 mod tests {
-    use super::{Formulas, Growth, Item, Located, Size, Sought};
+    use super::{Formulas, GrowingAddressing, Item, Located, Size, Sought};
     use crate::{
         bucket::Leveled,
         table::{finalize, mix::spread},
     };
 
     /// What follows from the item and its places.
-    fn located(growth: &Growth, mixed: u64, size: Size, lane: u32) -> Located {
-        let Item { sides } = growth.item(mixed);
-        let places = sides.map(|side| growth.place_of_item(side, size));
+    fn located(addressing: &GrowingAddressing, mixed: u64, size: Size, lane: u32) -> Located {
+        let Item { sides } = addressing.item(mixed);
+        let places = sides.map(|side| addressing.place_of_item(side, size));
         let expected = [0, 1].map(|index| {
-            let pattern = growth.leveled().pattern(sides[index].code, places[index].level);
+            let pattern = addressing.leveled().pattern(sides[index].code, places[index].level);
             pattern as u32 & lane | (places[index].level - size.level) << 31
         });
         let starts = sides.map(|side| side.start);
-        let stripe = growth.stripe(sides[0].code.core, starts) as u32;
+        let stripe = addressing.stripe(sides[0].code.core, starts) as u32;
         Located { buckets: places.map(|place| place.bucket), expected, stripe }
     }
 
@@ -633,26 +633,27 @@ mod tests {
                     continue;
                 }
                 let splits = [0, 1, round / 3, round - 1].map(|split| split.min((1 << 32) - round));
-                let growth = Growth::new(first, Leveled::new(slots, core, value_bits));
+                let addressing =
+                    GrowingAddressing::new(first, Leveled::new(slots, core, value_bits));
                 // No bucket has more than 15 levels.
                 let splits = if level == 15 { [0; 4] } else { splits };
                 for size in splits.map(|split| Size { level, split }) {
                     let some = (0..500).map(finalize);
                     // The bits that are compared: the highest one can only be a marker.
-                    let lane = u32::MAX >> (33 - growth.leveled().width);
+                    let lane = u32::MAX >> (33 - addressing.leveled().width);
                     for mixed in some.chain([0, 1, u64::MAX, u32::MAX.into(), !0 << 32]) {
-                        let expected = located(&growth, mixed, size, lane);
-                        let found = growth.locate_one(mixed, size);
+                        let expected = located(&addressing, mixed, size, lane);
+                        let found = addressing.locate_one(mixed, size);
                         let compared = found.expected.map(|bits| bits & (lane | 1 << 31));
                         let found = Located { expected: compared, ..found };
                         assert_eq!(found, expected, "{mixed} of {size:?}");
-                        let sought = growth.seek(mixed, size);
-                        let words = growth.seek_item(&growth.item(mixed), size);
+                        let sought = addressing.seek(mixed, size);
+                        let words = addressing.seek_item(&addressing.item(mixed), size);
                         let found = [sought.first, sought.second].map(|bucket| bucket as u32);
                         assert_eq!((found, sought.stripe), (expected.buckets, expected.stripe));
                         let of = |Sought { expected, .. }: Sought| {
                             let patterns = expected.patterns.to_array();
-                            let compared = growth.leveled().lanes.broadcast(lane);
+                            let compared = addressing.leveled().lanes.broadcast(lane);
                             let patterns = patterns.map(|pattern| pattern & compared);
                             (patterns, expected.levels.to_array())
                         };
@@ -662,11 +663,11 @@ mod tests {
             }
         }
         // (What a core determines is loaded, or computed.)
-        let growth = Growth::new(12_289, Leveled::new(3, 8, 0));
+        let addressing = GrowingAddressing::new(12_289, Leveled::new(3, 8, 0));
         for core in 0..1 << 8 {
             assert_eq!(
-                growth.entry(core.into()),
-                growth.reflection(Formulas::product(Formulas::scatter(core)))
+                addressing.entry(core.into()),
+                addressing.reflection(Formulas::product(Formulas::scatter(core)))
             );
         }
         assert_eq!(spread(1 << 32), 1 << 32 | 1);

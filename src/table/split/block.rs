@@ -13,7 +13,7 @@ use crate::table::mix::spread;
 use crate::{
     sync::{Acquire, Word},
     table::{
-        BLOCK, Blocks, GrowingBuckets, Lookups, Mixer, Stripe, block::is_cached,
+        BLOCK, Blocks, GrowingBuckets, Lookups, Mixer, Stripe, block::is_in_second_level,
         stripes::StripesReader,
     },
 };
@@ -68,7 +68,7 @@ impl Blocks for GrowingSpace {
 
     #[inline]
     fn is_in_second_level(&self) -> bool {
-        is_cached(self.growth.buckets(self.hint()))
+        is_in_second_level(self.addressing.buckets(self.hint()))
     }
 
     #[inline]
@@ -78,7 +78,7 @@ impl Blocks for GrowingSpace {
         for (&hash, place) in hashes.iter().zip(0..BLOCK) {
             let mixed = mixer.mix(hash);
             columns.mixed[place] = mixed;
-            columns.put(place, self.growth.locate_one(mixed, size));
+            columns.put(place, self.addressing.locate_one(mixed, size));
         }
     }
 
@@ -87,7 +87,7 @@ impl Blocks for GrowingSpace {
     #[inline(always)]
     fn locate_all(&self, mixer: Mixer, hashes: &[u64; BLOCK], columns: &mut Columns) {
         // A copy, which no store to the block can change.
-        let (formulas, size) = (**self.growth(), self.hint());
+        let (formulas, size) = (**self.addressing(), self.hint());
         columns.level = size.level;
         // Each loop has numbers of one width: as many of them as a vector has.
         let [mut upper, mut lower, mut scattered] = [[0; BLOCK]; 3];
@@ -113,7 +113,7 @@ impl Blocks for GrowingSpace {
 
     #[inline]
     fn item_at(&self, columns: &Columns, place: usize) -> Item {
-        self.growth.item(columns.mixed[place])
+        self.addressing.item(columns.mixed[place])
     }
 
     #[inline]

@@ -41,7 +41,7 @@ impl GrowingTable {
     pub(super) fn sweep_family(&self, now: u64, bucket: u32, end: u64) {
         let word = self.sweep_one::<GrowingWords>(now, bucket);
         for at in (0..level(word)).rev() {
-            let (bucket, round) = (u64::from(bucket), self.growth.first() << at);
+            let (bucket, round) = (u64::from(bucket), self.addressing.first() << at);
             // The child of this level is below the end, or the bucket itself is not older.
             if bucket >= round || bucket + round < end {
                 break;

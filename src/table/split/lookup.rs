@@ -3,8 +3,8 @@
 use core::hint::select_unpredictable;
 
 use super::{
-    GrowingSpace, GrowingTable, GrowingWords, Growth, Item, Place, Seen, Side, Size, Words,
-    address::Sought,
+    GrowingAddressing, GrowingSpace, GrowingTable, GrowingWords, Item, Place, Seen, Side, Size,
+    Words, address::Sought,
 };
 #[cfg(guira_vectors)]
 use crate::table::Kernel;
@@ -53,17 +53,17 @@ macro_rules! with_kernel {
 /// What is looked up: an item, or what leads to one.
 pub(super) trait Target: Copy {
     /// What the first round needs in a table of this size.
-    fn seek(self, growth: &Growth, size: Size) -> Sought;
+    fn seek(self, addressing: &GrowingAddressing, size: Size) -> Sought;
 
-    fn item(self, growth: &Growth) -> Item;
+    fn item(self, addressing: &GrowingAddressing) -> Item;
 }
 
 impl Target for Item {
-    fn seek(self, growth: &Growth, size: Size) -> Sought {
-        growth.seek_item(&self, size)
+    fn seek(self, addressing: &GrowingAddressing, size: Size) -> Sought {
+        addressing.seek_item(&self, size)
     }
 
-    fn item(self, _growth: &Growth) -> Item {
+    fn item(self, _growth: &GrowingAddressing) -> Item {
         self
     }
 }
@@ -72,12 +72,12 @@ impl Target for Item {
 impl Target for u64 {
     #[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
     #[inline(always)]
-    fn seek(self, growth: &Growth, size: Size) -> Sought {
-        growth.seek(self, size)
+    fn seek(self, addressing: &GrowingAddressing, size: Size) -> Sought {
+        addressing.seek(self, size)
     }
 
-    fn item(self, growth: &Growth) -> Item {
-        growth.item(self)
+    fn item(self, addressing: &GrowingAddressing) -> Item {
+        addressing.item(self)
     }
 }
 
@@ -111,7 +111,7 @@ impl GrowingTable {
     #[inline(never)]
     pub(super) fn contains_again(&self, target: impl Target, unchanged: bool) -> bool {
         self.count_retry(unchanged);
-        let item = target.item(&self.growth);
+        let item = target.item(&self.addressing);
         let is_in = |words| self.is_in(&item, words).then_some(());
         self.look_up::<GrowingWords, _>(&item, is_in).is_some()
     }
@@ -145,7 +145,7 @@ impl GrowingTable {
     #[inline(never)]
     pub(super) fn get_again(&self, target: impl Target, unchanged: bool) -> Option<u16> {
         self.count_retry(unchanged);
-        let item = target.item(&self.growth);
+        let item = target.item(&self.addressing);
         let value_in = |words| GrowingWords::value_in(&self.space, &item, (), words);
         self.look_up::<GrowingWords, _>(&item, value_in)
     }
@@ -194,7 +194,7 @@ impl GrowingTable {
     #[inline(never)]
     fn is_visible_again(&self, target: impl Target, unchanged: bool) -> bool {
         self.count_retry(unchanged);
-        self.look_for_visible::<GrowingWords>(&target.item(&self.growth))
+        self.look_for_visible::<GrowingWords>(&target.item(&self.addressing))
     }
 
     /// Counts a retry. If the version was unchanged, the lookup goes on for another reason.
@@ -213,7 +213,7 @@ impl GrowingTable {
         near: Near<'_>,
         target: impl Target,
     ) -> Round {
-        let Sought { first, second, expected, stripe } = target.seek(&self.growth, self.hint());
+        let Sought { first, second, expected, stripe } = target.seek(&self.addressing, self.hint());
         let stripe = self.stripes.at(stripe as usize);
         let version = stripe.version();
         let words = load_near::<AVX>(near, first, second);
@@ -270,7 +270,7 @@ impl GrowingSpace {
 
     /// A bucket.
     ///
-    /// Every number that is passed here comes from `Growth::place` with a size that was loaded by
+    /// Every number that is passed here comes from `GrowingAddressing::place` with a size that was loaded by
     /// Acquire, from the level in a word that was loaded by Acquire, or from the commit of its
     /// memory by this thread.
     #[inline]
@@ -305,8 +305,10 @@ impl GrowingSpace {
     #[inline(always)]
     pub(super) fn both(&self, item: &Item, load: impl Fn(&Word) -> u64 + Copy) -> [Seen; 2] {
         let (size, [first, second]) = (self.hint(), item.sides);
-        let [first, second] =
-            [self.growth.place_of_item(first, size), self.growth.place_of_item(second, size)];
+        let [first, second] = [
+            self.addressing.place_of_item(first, size),
+            self.addressing.place_of_item(second, size),
+        ];
         let at = |Place { bucket, .. }| Seen { bucket, word: load(self.bucket(bucket)) };
         let seen = [at(first), at(second)];
         let differs = (level(seen[0].word) ^ first.level) | (level(seen[1].word) ^ second.level);
@@ -342,7 +344,7 @@ impl GrowingSpace {
     pub(super) fn is_split_between(&self, [first, second]: [Seen; 2]) -> bool {
         let levels = [level(first.word), level(second.word)];
         let buckets = [first.bucket, second.bucket];
-        levels[0] != levels[1] && self.growth.is_one_bucket(buckets, levels[0].min(levels[1]))
+        levels[0] != levels[1] && self.addressing.is_one_bucket(buckets, levels[0].min(levels[1]))
     }
 
     /// Loads the word of a location, by `load` of its bucket, an Acquire. Begins at a place that
@@ -384,7 +386,7 @@ impl GrowingSpace {
             }
             at += 1;
             if next & 1 == 1 {
-                return Some(Place { bucket: self.growth.child(bucket, at - 1), level: at });
+                return Some(Place { bucket: self.addressing.child(bucket, at - 1), level: at });
             }
         }
         Some(Place { bucket, level })

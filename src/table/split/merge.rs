@@ -40,7 +40,7 @@ impl GrowingTable {
     /// # Panics
     /// If the numbers of buckets at level 0 differ.
     pub fn merge(&self, other: &Self, limit: Option<usize>) -> Merged {
-        assert_eq!(self.growth.first(), other.growth.first(), "other first buckets");
+        assert_eq!(self.addressing.first(), other.addressing.first(), "other first buckets");
         let Some((copy, items)) = other.try_clone() else { return Merged::out_of_memory() };
         let clears = self.stripes.clears();
         Merged::all_or_none(
@@ -96,7 +96,7 @@ impl GrowingTable {
         let Side { start, code: Code { core, extension } } = known.sides[0];
         let extension = extension ^ (1 << extension.ilog2()) | 1 << self.leveled().extension;
         let side = Side { start, code: Code { core, extension } };
-        Item { sides: [side, self.growth.other(side)] }
+        Item { sides: [side, self.addressing.other(side)] }
     }
 
     /// Adds what is known of an item to one of its locations.
@@ -193,10 +193,10 @@ impl GrowingSpace {
     /// What a slot of a bucket of this level knows of its item. The first side is that of the
     /// bucket.
     pub(super) fn known(&self, bucket: u32, level: u32, slot: u64) -> Item {
-        let first = self.growth.first();
+        let first = self.addressing.first();
         let (low, start) = (u64::from(bucket) / first, u64::from(bucket) % first);
         let side = Side { start: start as u32, code: self.leveled().decode(slot, level, low) };
-        Item { sides: [side, self.growth.other(side)] }
+        Item { sides: [side, self.addressing.other(side)] }
     }
 
     /// Loads the words of an item's locations, as far as it knows them. If it knows both, no bucket
@@ -207,7 +207,7 @@ impl GrowingSpace {
         let size = self.hint();
         loop {
             let seen = item.sides.map(|side| {
-                let place = self.growth.place(side, size)?;
+                let place = self.addressing.place(side, size)?;
                 // Acquire: pairs with the Release of whoever changed the word.
                 self.follow(side, place, |bucket| self.bucket(bucket).load_to_change(Acquire))
             });

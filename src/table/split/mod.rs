@@ -199,7 +199,7 @@ mod words;
 
 use crossbeam_utils::CachePadded;
 
-pub use address::{Growth, Item, Place, Side, Size};
+pub use address::{GrowingAddressing, Item, Place, Side, Size};
 #[cfg(any(feature = "std", feature = "raw"))]
 pub use saved::Grown;
 #[cfg(feature = "std")]
@@ -219,7 +219,7 @@ use crate::{
 /// The buckets of a table that grows.
 #[derive(Debug)]
 pub struct GrowingSpace {
-    growth: Growth,
+    addressing: GrowingAddressing,
     payload: Payload,
     buckets: GrowingBuckets,
     limits: Limits,
@@ -242,7 +242,7 @@ struct Sizes {
     /// The size.
     size: Word,
     /// A size that leaves out the groups that are being split, or were passed over.
-    ahead: Word,
+    cursor: Word,
 }
 
 /// The words of a table that grows: see [`Words`]. Their layout is a value.
@@ -283,13 +283,13 @@ impl GrowingTable {
         assert_eq!(leveled.value_bits, payload.value_bits(), "the number of bits of a value");
         let clock = payload.clock(stripes)?;
         let space = GrowingSpace {
-            growth: Growth::new(first, leveled),
+            addressing: GrowingAddressing::new(first, leveled),
             payload,
             buckets,
             limits,
             memory,
             hint: start(),
-            sizes: CachePadded::new(Sizes { size: start(), ahead: start() }),
+            sizes: CachePadded::new(Sizes { size: start(), cursor: start() }),
             occupancy: Occupancy::new(stripes)?,
             max_bytes: Word::new(u64::MAX),
             committing: Lock::new(),
@@ -311,15 +311,15 @@ impl GrowingSpace {
     /// The addressing.
     #[inline]
     #[must_use]
-    pub fn growth(&self) -> &Growth {
-        &self.growth
+    pub fn addressing(&self) -> &GrowingAddressing {
+        &self.addressing
     }
 
     /// The constants of a word.
     #[inline]
     #[must_use]
     pub fn leveled(&self) -> &Leveled {
-        self.growth.leveled()
+        self.addressing.leveled()
     }
 
     /// What slots hold beside fingerprints.
@@ -331,13 +331,13 @@ impl GrowingSpace {
     /// The number of bits of a value.
     #[inline]
     fn value_bits(&self) -> u32 {
-        self.growth.value_bits()
+        self.addressing.value_bits()
     }
 
     /// The stripe of the item, or the slot, that has these sides.
     #[inline]
     fn stripe_of<'a>(&self, stripes: &'a Stripes, sides: [Side; 2]) -> &'a Stripe {
         let starts = sides.map(|side| side.start);
-        stripes.at(self.growth.stripe(sides[0].code.core, starts))
+        stripes.at(self.addressing.stripe(sides[0].code.core, starts))
     }
 }

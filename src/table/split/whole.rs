@@ -39,7 +39,7 @@ impl GrowingTable {
     #[must_use]
     pub fn try_clone(&self) -> Option<(Self, u64)> {
         let GrowingSpace { limits, memory, .. } = self.space;
-        let (leveled, first) = (*self.leveled(), self.growth.first());
+        let (leveled, first) = (*self.leveled(), self.addressing.first());
         let mut copy = Self::new(leveled, self.payload, first, limits, self.stripes(), memory)?;
         copy.kernel = self.kernel;
         // Relaxed: a limit that publishes nothing.
@@ -111,7 +111,7 @@ impl GrowingTable {
     /// copy.
     fn copy_into(&self, stripes: &AllStripes, copy: &mut GrowingBuckets) -> Option<Size> {
         let size = self.settle(stripes);
-        let end = self.growth.buckets(size);
+        let end = self.addressing.buckets(size);
         if !copy.is_committed(0..end) {
             return None;
         }
@@ -175,7 +175,7 @@ impl GrowingTable {
     pub(super) fn for_each_in_use(&self, mut each: impl FnMut(u32, &Word)) {
         let size = self.size();
         let mut bucket = 0;
-        self.buckets.for_each_run(0..self.growth.buckets(size), |words| {
+        self.buckets.for_each_run(0..self.addressing.buckets(size), |words| {
             for word in words {
                 each(bucket, word);
                 bucket = bucket.wrapping_add(1);
@@ -186,7 +186,7 @@ impl GrowingTable {
 
     /// As [`for_each_in_use`](Self::for_each_in_use), of the children alone.
     pub(super) fn for_each_ahead(&self, size: Size, mut each: impl FnMut(u32, &Word)) {
-        let mut left = self.ahead(size);
+        let mut left = self.split_ahead(size);
         if left == 0 {
             return;
         }
@@ -198,7 +198,7 @@ impl GrowingTable {
                 }
                 // Relaxed: no level changes, and the splits happened before this.
                 if level(word.load(Relaxed)) > size.level {
-                    let child = self.growth.child(bucket as u32, size.level);
+                    let child = self.addressing.child(bucket as u32, size.level);
                     each(child, self.bucket(child));
                     left -= 1;
                 }
@@ -209,13 +209,13 @@ impl GrowingTable {
 
     /// The buckets that have not had their turn in this round.
     pub(super) fn unsplit(&self, size: Size) -> Range<u64> {
-        size.split..self.growth.first() << size.level
+        size.split..self.addressing.first() << size.level
     }
 
     /// The number of buckets that were split ahead of their turn. It is exact in the situations of
     /// [`for_each_in_use`](Self::for_each_in_use).
-    pub(super) fn ahead(&self, size: Size) -> u64 {
-        let in_use = self.growth.first() + self.occupancy.splits() as u64;
-        in_use.saturating_sub(self.growth.buckets(size))
+    pub(super) fn split_ahead(&self, size: Size) -> u64 {
+        let in_use = self.addressing.first() + self.occupancy.splits() as u64;
+        in_use.saturating_sub(self.addressing.buckets(size))
     }
 }

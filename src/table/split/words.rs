@@ -37,7 +37,7 @@ impl Space for GrowingSpace {
     fn prefetch(&self, item: &Item) {
         let size = self.hint();
         for side in item.sides {
-            self.buckets.prefetch(self.growth.place_of_item(side, size).bucket);
+            self.buckets.prefetch(self.addressing.place_of_item(side, size).bucket);
         }
     }
 
@@ -81,12 +81,12 @@ impl Space for GrowingSpace {
 impl Words<GrowingSpace> for GrowingWords {
     #[inline]
     fn lanes(space: &GrowingSpace) -> &Lanes {
-        &space.growth.leveled().lanes
+        &space.addressing.leveled().lanes
     }
 
     #[inline]
     fn item(space: &GrowingSpace, mixed: u64) -> Item {
-        space.growth.item(mixed)
+        space.addressing.item(mixed)
     }
 
     type Sought = ();
@@ -105,12 +105,12 @@ impl Words<GrowingSpace> for GrowingWords {
         stripes: &'a Stripes,
         Victim { side, .. }: Victim,
     ) -> &'a Stripe {
-        space.stripe_of(stripes, [side, space.growth.other(side)])
+        space.stripe_of(stripes, [side, space.addressing.other(side)])
     }
 
     #[inline]
     fn marks(space: &GrowingSpace, item: &Item, [first, second]: [Seen; 2]) -> [u64; 2] {
-        let matches = |word, side: Side| space.growth.leveled().matches(word, side.code);
+        let matches = |word, side: Side| space.addressing.leveled().matches(word, side.code);
         let [in_first, in_second] =
             [matches(first.word, item.sides[0]), matches(second.word, item.sides[1])];
         // In one bucket, a slot that matches on both sides is one copy. Both loads of it must show
@@ -133,7 +133,7 @@ impl Words<GrowingSpace> for GrowingWords {
         if space.value_bits() == 0 {
             return space.is_in(item, words).then_some(0);
         }
-        let marks = |word, code: Code| space.growth.leveled().matches(word, code);
+        let marks = |word, code: Code| space.addressing.leveled().matches(word, code);
         let (_, Found { slot, .. }) = longest(space, item, words, marks)?;
         Some((slot & u64::from(space.value_mask())) as u16)
     }
@@ -146,11 +146,11 @@ impl Words<GrowingSpace> for GrowingWords {
         words: [Seen; 2],
         value: Option<u16>,
     ) -> Option<(Seen, u64)> {
-        let marks = |word, code| space.growth.leveled().matches_with_value(word, code);
+        let marks = |word, code| space.addressing.leveled().matches_with_value(word, code);
         let (seen, Found { at, slot }) = longest(space, item, words, marks)?;
         let new = match value {
-            None => space.growth.leveled().without(seen.word, at),
-            Some(value) => space.growth.leveled().replace(
+            None => space.addressing.leveled().without(seen.word, at),
+            Some(value) => space.addressing.leveled().replace(
                 seen.word,
                 at,
                 slot & !u64::from(space.value_mask()) | u64::from(value),
@@ -170,7 +170,7 @@ impl Words<GrowingSpace> for GrowingWords {
         let [first, second] = item.sides.map(|side| side.code.extension);
         let extension = select_unpredictable(is_second, second, first);
         let code = Code { extension, ..item.sides[0].code };
-        space.growth.leveled().encode(code, level(word)) as u32
+        space.addressing.leveled().encode(code, level(word)) as u32
     }
 
     #[inline]
@@ -180,20 +180,20 @@ impl Words<GrowingSpace> for GrowingWords {
 
     #[inline]
     fn with(space: &GrowingSpace, word: u64, slot: u32) -> Option<u64> {
-        space.growth.leveled().with(word, slot.into())
+        space.addressing.leveled().with(word, slot.into())
     }
 
     #[inline]
     fn without_all(space: &GrowingSpace, word: u64, marks: u64) -> u64 {
-        space.growth.leveled().without_all(word, marks)
+        space.addressing.leveled().without_all(word, marks)
     }
 
     #[inline]
     fn with_changed(space: &GrowingSpace, word: u64, slot: u32, new: Option<u32>) -> Option<u64> {
-        let at = space.growth.leveled().find(word, slot.into())?;
+        let at = space.addressing.leveled().find(word, slot.into())?;
         Some(match new {
-            None => space.growth.leveled().without(word, at),
-            Some(new) => space.growth.leveled().replace(word, at, new.into()),
+            None => space.addressing.leveled().without(word, at),
+            Some(new) => space.addressing.leveled().replace(word, at, new.into()),
         })
     }
 
@@ -204,24 +204,24 @@ impl Words<GrowingSpace> for GrowingWords {
         let word = space.bucket(place.bucket).load_to_change(Acquire);
         // A slot's value can recur at another level, with another meaning.
         let is_there =
-            level(word) == place.level && space.growth.leveled().find(word, slot).is_some();
+            level(word) == place.level && space.addressing.leveled().find(word, slot).is_some();
         is_there.then_some((Seen { bucket: place.bucket, word }, slot as u32))
     }
 
     #[inline]
     fn destination(space: &GrowingSpace, Victim { side, .. }: Victim) -> Option<(Seen, u32)> {
-        let other = space.growth.other(side);
-        let place = space.growth.place(other, space.hint())?;
+        let other = space.addressing.other(side);
+        let place = space.addressing.place(other, space.hint())?;
         // Acquire: in `follow` it pairs with the Release of a switch, so that the child is there.
         // mutant-ok: models have all memory from the start, and a load to change is the latest
         let load = |bucket| space.bucket(bucket).load_to_change(Acquire);
         let to = space.follow(other, place, load)?;
-        Some((to, space.growth.leveled().encode(other.code, level(to.word)) as u32))
+        Some((to, space.addressing.leveled().encode(other.code, level(to.word)) as u32))
     }
 
     #[inline]
     fn incoming_slot(space: &GrowingSpace, Victim { place, .. }: Victim, incoming: Side) -> u32 {
-        space.growth.leveled().encode(incoming.code, place.level) as u32
+        space.addressing.leveled().encode(incoming.code, place.level) as u32
     }
 
     fn clear_elsewhere(table: &GrowingTable, guard: &StripeGuard, victim: Victim) -> bool {
@@ -272,7 +272,7 @@ fn longest(
 ) -> Option<(Seen, Found)> {
     let found = |index: usize| {
         let (Seen { word, .. }, code) = (words[index], item.sides[index].code);
-        let longest = space.growth.leveled().longest(word, marks(word, code))?;
+        let longest = space.addressing.leveled().longest(word, marks(word, code))?;
         // The bits that the number of the bucket tells, and the length of the slot.
         Some((level(word) + longest.slot.ilog2(), (words[index], longest)))
     };

@@ -36,7 +36,7 @@ impl FixedTable {
     /// the time; in memory it gains nothing. Not under loom and shuttle, whose tables
     /// are small and which must see the other search.
     fn starts_near(&self) -> bool {
-        self.is_cached() && !cfg!(any(loom, shuttle))
+        !self.is_in_memory() && !cfg!(any(loom, shuttle))
     }
 
     /// As [`make_room`](Self::make_room), by one search. Returns `false` if it found no empty slot.

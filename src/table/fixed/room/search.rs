@@ -39,7 +39,7 @@ impl FixedTable {
     /// The prefetch distance of a lone search.
     pub(super) fn lone_prefetch_distance(&self) -> usize {
         // In a cache, a search need not look ahead.
-        if self.is_cached() { 0 } else { LONE_PREFETCH_DISTANCE }
+        if self.is_in_memory() { LONE_PREFETCH_DISTANCE } else { 0 }
     }
 }
 

@@ -6,7 +6,8 @@ mod search;
 #[cfg(guira_vectors)]
 use super::Kernel;
 use super::{
-    GrowingTable, GrowingWords, Growth, Item, Place, Seen, Side, Size, Space, StripeGuard, Words,
+    GrowingAddressing, GrowingTable, GrowingWords, Item, Place, Seen, Side, Size, Space,
+    StripeGuard, Words,
     address::{Root, mask},
     size::grow::{GROUP, MAX_GROUPS},
 };
@@ -92,7 +93,7 @@ impl GrowingTable {
             }
         }
         // Only the next round can help, and it is too far away.
-        let left = (self.growth.first() << size.level) - size.split;
+        let left = (self.addressing.first() << size.level) - size.split;
         if search.is_closed() && left > u64::from(MAX_SPLITS) * GROUP {
             return Err(InsertError::Crowded);
         }

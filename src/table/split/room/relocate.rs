@@ -44,7 +44,7 @@ impl GrowingTable {
             while place.level < level(word) {
                 let Code { extension, core } = side.code;
                 let next = extension >> place.level;
-                let child = self.growth.child(place.bucket, place.level);
+                let child = self.addressing.child(place.bucket, place.level);
                 let child = Place { bucket: child, level: place.level + 1 };
                 if next == 1 {
                     // The tail has run out: there is a copy in either bucket. Each of them is known

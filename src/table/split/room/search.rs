@@ -8,8 +8,8 @@ use arrayvec::ArrayVec;
 #[cfg(guira_vectors)]
 use super::Kernel;
 use super::{
-    GrowingTable, GrowingWords, Growth, Item, Place, RelocationCount, Root, Seen, Side, Size,
-    Space, mask,
+    GrowingAddressing, GrowingTable, GrowingWords, Item, Place, RelocationCount, Root, Seen, Side,
+    Size, Space, mask,
 };
 use crate::{
     bucket::{Leveled, leveled::level},
@@ -253,9 +253,9 @@ impl GrowingTable {
             // SAFETY: the processor has the instructions of the kernel of a table.
             #[cfg(guira_vectors)]
             Kernel::Avx2 | Kernel::Avx512 => unsafe {
-                by_bmi::neighbours(&self.growth, roots, size)
+                by_bmi::neighbours(&self.addressing, roots, size)
             },
-            _ => neighbours(&self.growth, roots, size),
+            _ => neighbours(&self.addressing, roots, size),
         }
     }
 
@@ -263,7 +263,7 @@ impl GrowingTable {
     /// full, and the table is large. The words of the locations have been prefetched.
     #[inline]
     pub fn prefetch_search(&self, item: &Item) {
-        if self.growth.buckets(self.hint()) < LARGE {
+        if self.addressing.buckets(self.hint()) < LARGE {
             return;
         }
         let roots = self.load_both(item);
@@ -293,7 +293,7 @@ impl GrowingTable {
             visited.push(nodes, Node::new(side, seen, from));
         }
         let size = self.hint();
-        let is_large = self.growth.buckets(size) >= LARGE;
+        let is_large = self.addressing.buckets(size) >= LARGE;
         let ahead = if is_large { AHEAD } else { 1 };
         let mut leaves = ArrayVec::<Leaf, MAX_LEAVES>::new();
         let mut expanded = 0;
@@ -315,7 +315,7 @@ impl GrowingTable {
                 }
                 let parent = &nodes[usize::from(from.node)];
                 let slot = self.leveled().slot(parent.word, from.lane.into());
-                let side = self.growth.other(parent.side(self.leveled(), slot));
+                let side = self.addressing.other(parent.side(self.leveled(), slot));
                 if level(word) != place.level {
                     let Some(found) = self.follow(side, place, |bucket| load(self.bucket(bucket)))
                     else {
@@ -348,7 +348,7 @@ impl GrowingTable {
     ) {
         let Node { word, bucket, start, low, .. } = *node;
         let root = Root { bucket, word, start, low: low.into() };
-        self.growth.for_each_other(root, size, |lane, place| {
+        self.addressing.for_each_other(root, size, |lane, place| {
             if prefetch {
                 self.buckets.prefetch(place.bucket);
             }
@@ -402,10 +402,10 @@ fn path(nodes: &[Node], from: From) -> impl Iterator<Item = From> {
 /// See [`GrowingTable::neighbours`].
 #[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
 #[inline(always)]
-fn neighbours(growth: &Growth, roots: [Root; 2], size: Size) -> Neighbours {
+fn neighbours(addressing: &GrowingAddressing, roots: [Root; 2], size: Size) -> Neighbours {
     let (mut buckets, mut split, mut unsplit) = ([0; 2 * Neighbours::STRIDE], 0, 0);
     for (index, root) in roots.into_iter().enumerate() {
-        growth.for_each_other(root, size, |lane, place| {
+        addressing.for_each_other(root, size, |lane, place| {
             let index = index * Neighbours::STRIDE + lane as usize % Neighbours::STRIDE;
             buckets[index] = place.bucket;
             let is_split = place.level - size.level;
@@ -419,11 +419,15 @@ fn neighbours(growth: &Growth, roots: [Root; 2], size: Size) -> Neighbours {
 /// With shifts by any number in one instruction.
 #[cfg(guira_vectors)]
 mod by_bmi {
-    use super::{Growth, Neighbours, Root, Size};
+    use super::{GrowingAddressing, Neighbours, Root, Size};
 
     #[target_feature(enable = "bmi1,bmi2")]
-    pub(super) fn neighbours(growth: &Growth, roots: [Root; 2], size: Size) -> Neighbours {
-        super::neighbours(growth, roots, size)
+    pub(super) fn neighbours(
+        addressing: &GrowingAddressing,
+        roots: [Root; 2],
+        size: Size,
+    ) -> Neighbours {
+        super::neighbours(addressing, roots, size)
     }
 }
 

@@ -113,13 +113,13 @@ impl GrowingTable {
     pub fn grown(&self) -> Grown {
         let limits = self.limits;
         let ghosts = self.occupancy.ghosts().max(0) as u64;
-        Grown { first: self.growth.first(), size: self.size(), ghosts, limits }
+        Grown { first: self.addressing.first(), size: self.size(), ghosts, limits }
     }
 
     /// The number of buckets in use, for a caller that knows that nobody changes the table.
     #[must_use]
     pub fn in_use(&self) -> u64 {
-        self.growth.first() + self.occupancy.splits() as u64
+        self.addressing.first() + self.occupancy.splits() as u64
     }
 
     /// The image, for a caller that knows that nobody changes the table. Otherwise it may be that
@@ -130,7 +130,7 @@ impl GrowingTable {
 
     /// The image of this size, likewise.
     fn image_of(&self, size: Size) -> Image {
-        Image { end: self.growth.buckets(size), ahead: self.ahead(size) }
+        Image { end: self.addressing.buckets(size), ahead: self.split_ahead(size) }
     }
 
     /// The number of words in the image, likewise.
@@ -191,7 +191,7 @@ impl GrowingTable {
         for (bucket, &word) in (from..).zip(&copy[..buckets]) {
             let is_ahead = level(word) > at && unsplit.contains(&bucket);
             if is_ahead && (found.len() as u64) < image.ahead {
-                found.push(self.growth.child(bucket as u32, at));
+                found.push(self.addressing.child(bucket as u32, at));
             }
         }
         self.copy_ahead(image, from, found, copy);

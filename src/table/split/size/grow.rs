@@ -74,15 +74,15 @@ impl GrowingTable {
         }
         for _ in 0..TRIED {
             // Relaxed: a place to begin, and every bucket is looked at under its lock.
-            let ahead = Size::unpack(self.sizes.ahead.load(Relaxed));
+            let ahead = Size::unpack(self.sizes.cursor.load(Relaxed));
             let group = if ahead.level == size.level { ahead.split / GROUP } else { 0 };
             let group = group.max(size.split / GROUP + 1);
-            if group * GROUP >= self.growth.first() << size.level {
+            if group * GROUP >= self.addressing.first() << size.level {
                 break;
             }
             let next = Size { split: (group + 1) * GROUP, ..size };
             // Relaxed: as above.
-            self.sizes.ahead.fetch_max(next.pack(), Relaxed);
+            self.sizes.cursor.fetch_max(next.pack(), Relaxed);
             match self.split_group(size, group) {
                 Ok(true) => return Ok(true),
                 Ok(false) => {}
@@ -95,7 +95,7 @@ impl GrowingTable {
 
     /// Splits a group of buckets. Returns `false` if another thread holds the lock.
     fn split_group(&self, size: Size, group: u64) -> Result<bool, InsertError> {
-        let round = self.growth.first() << size.level;
+        let round = self.addressing.first() << size.level;
         let first = (group * GROUP).max(size.split);
         let last = (group * GROUP + GROUP).min(round);
         // Committed first: a thread that waits for the system holds no lock.
@@ -144,7 +144,7 @@ impl GrowingTable {
         if level != size.level {
             return Ok(false);
         }
-        let child = self.growth.future_child(bucket, level);
+        let child = self.addressing.future_child(bucket, level);
         self.commit(child..child + 1)?;
         let guard = self.stripes.at((u64::from(bucket) / GROUP) as usize).lock();
         let now = self.clock.now();
@@ -156,7 +156,7 @@ impl GrowingTable {
 
     /// Returns an error if no bucket of this level may be split.
     pub(in crate::table) fn check_level(&self, level: u32) -> Result<(), InsertError> {
-        let round = self.growth.first() << level;
+        let round = self.addressing.first() << level;
         if level == MAX_LEVEL || round >= 1 << 32 {
             return Err(InsertError::FullyGrown);
         }
@@ -195,7 +195,7 @@ impl GrowingTable {
     /// One compare-and-swap moves the locations of all items whose next bit is 1 to the child.
     pub(in crate::table) fn split_bucket(&self, now: u64, bucket: u32, at: u32) -> bool {
         let parent = self.bucket(bucket);
-        let child = self.bucket(self.growth.child(bucket, at));
+        let child = self.bucket(self.addressing.child(bucket, at));
         // Relaxed, here and on failure: the switch acquires what the changes of the word published,
         // and the child passes it on.
         let mut word = parent.load_to_change(Relaxed);
@@ -254,7 +254,7 @@ impl GrowingTable {
     /// The hint of a table of this size. Searches depend on it, so it follows from the size: tables
     /// with equal histories make the same moves, also if one of them was saved and loaded.
     pub(in crate::table) fn hint_for(&self, Size { level, split }: Size) -> Size {
-        let step = ((self.growth.first() << level) / HINTS_PER_ROUND).max(GROUP);
+        let step = ((self.addressing.first() << level) / HINTS_PER_ROUND).max(GROUP);
         Size { level, split: split / step * step }
     }
 
@@ -264,7 +264,7 @@ impl GrowingTable {
             // Acquire: pairs with the Release below.
             // mutant-ok: as in `size`
             let seen = Size::unpack(self.sizes.size.load_to_change(Acquire));
-            let (mut size, round) = (seen, self.growth.first() << seen.level);
+            let (mut size, round) = (seen, self.addressing.first() << seen.level);
             // Acquire: pairs with the Release of the switch. A lookup that goes by this size goes
             // to the child, and must see its word.
             while size.split < round

@@ -50,7 +50,7 @@ impl GrowingSpace {
     /// The number of buckets, without those that were split ahead of their turn.
     #[must_use]
     pub fn buckets(&self) -> u64 {
-        self.growth.buckets(self.size())
+        self.addressing.buckets(self.size())
     }
 
     /// Sets the number of bytes to which the table may grow.
@@ -74,7 +74,7 @@ impl GrowingTable {
     #[must_use]
     pub fn next_growth(&self) -> Option<usize> {
         let size = self.size();
-        let end = self.growth.buckets(size);
+        let end = self.addressing.buckets(size);
         if self.check_level(size.level).is_err() || end >= self.limits.buckets {
             return None;
         }

@@ -52,19 +52,19 @@ impl GrowingTable {
         }
         let per_bucket = u64::from(self.limits.load * self.leveled().slots);
         let occupied = self.occupancy.occupied_alone().max(0) as u64;
-        let needed = (occupied * FULL_LOAD).div_ceil(per_bucket).max(self.growth.first());
+        let needed = (occupied * FULL_LOAD).div_ceil(per_bucket).max(self.addressing.first());
         let (mut taken, mut below, mut is_blocked, mut has_changed) = (0, None, false, false);
         while self.in_use() > needed && taken < steps {
             let mut size = self.size();
-            let bucket = if self.ahead(size) > 0 {
+            let bucket = if self.split_ahead(size) > 0 {
                 let child = self.last_ahead(size, below.unwrap_or(u64::MAX));
                 taken += below.map_or(0, |below| (below - child) / PER_STEP);
                 below = Some(child);
-                child - (self.growth.first() << size.level)
+                child - (self.addressing.first() << size.level)
             } else {
                 if size.split == 0 {
                     let level = size.level - 1;
-                    size = Size { level, split: self.growth.first() << level };
+                    size = Size { level, split: self.addressing.first() << level };
                 }
                 size.split -= 1;
                 size.split
@@ -80,11 +80,11 @@ impl GrowingTable {
         if !has_changed {
             return Shrinking::Unchanged;
         }
-        self.sizes.ahead.set(0);
+        self.sizes.cursor.set(0);
         let size = self.size();
-        self.clock.limit_sweep(self.growth.buckets(size));
-        let below = below.filter(|_| self.ahead(size) > 0);
-        let end = below.unwrap_or(self.growth.buckets(size));
+        self.clock.limit_sweep(self.addressing.buckets(size));
+        let below = below.filter(|_| self.split_ahead(size) > 0);
+        let end = below.unwrap_or(self.addressing.buckets(size));
         self.buckets.truncate(end);
         if is_blocked || self.in_use() <= needed {
             Shrinking::Finished
@@ -96,7 +96,7 @@ impl GrowingTable {
     /// The last child of a bucket that was split ahead of its turn. There is one below the bucket
     /// `below`, and none from there on.
     fn last_ahead(&self, size: Size, below: u64) -> u64 {
-        let end = self.growth.buckets(size);
+        let end = self.addressing.buckets(size);
         for chunk in self.buckets.committed().rev() {
             let (from, to) = (chunk.start.max(end), chunk.end.min(below));
             let mut last = None;
@@ -116,7 +116,7 @@ impl GrowingTable {
     /// Joins a bucket, which has this level afterwards, with its child. Returns whether it has: not
     /// if the slots of both do not fit, and too few of them can be moved elsewhere.
     fn join(&self, bucket: u32, at: u32, steps: &mut u64, has_changed: &mut bool) -> bool {
-        let pair = [bucket, self.growth.child(bucket, at)];
+        let pair = [bucket, self.addressing.child(bucket, at)];
         let load_pair = || pair.map(|bucket| load(self.bucket(bucket)));
         let mut words = load_pair();
         // A path that meets a bucket twice may be left half-way. So the attempts are limited.
@@ -136,7 +136,7 @@ impl GrowingTable {
         {
             return false;
         }
-        let low = u64::from(bucket) / self.growth.first();
+        let low = u64::from(bucket) / self.addressing.first();
         let mut joined = empty(at);
         for (word, low) in words.into_iter().zip([low, low | 1 << at]) {
             debug_assert_eq!(level(word), at + 1);
@@ -169,8 +169,8 @@ impl GrowingTable {
         let mut next = 0;
         while let Some(&Move { victim: Victim { side, place, .. }, .. }) = moves.get(next) {
             *steps += 1;
-            let other = self.growth.other(side);
-            let to = self.growth.place(other, self.hint());
+            let other = self.addressing.other(side);
+            let to = self.addressing.place(other, self.hint());
             let to = to.and_then(|to| self.follow(other, to, |bucket| load(self.bucket(bucket))));
             if let Some(to) = to
                 && to.bucket != place.bucket
