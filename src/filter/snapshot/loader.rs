@@ -12,7 +12,7 @@ use super::{
     LoadError,
     checksums::Checksums,
     header::{Header, HeaderBytes},
-    receive::{Checkpoint, Memory, Piece, ReadNext, Received, Terms},
+    receive::{Checkpoint, Memory, Piece, ReadNext, ReceiveState, Terms},
 };
 use crate::{
     Filter, KeyTypes, StableHashBuilder,
@@ -50,7 +50,7 @@ use crate::{
 pub struct Loader<C: Contents, G: Growth, S = StableHashBuilder> {
     pub(super) terms: Terms,
     pub(super) hasher: HasherSource<S>,
-    pub(super) progress: Received,
+    pub(super) progress: ReceiveState,
     /// The bytes of the header: of its start, until that has arrived.
     pub(super) header_bytes: HeaderBytes,
     /// The header and the words, once the header has arrived.

@@ -60,7 +60,7 @@ pub(super) enum Piece {
 
 /// How far the snapshot has arrived, apart from the words and their checksums.
 #[derive(Clone, Copy)]
-pub(super) struct Received {
+pub(super) struct ReceiveState {
     pub(super) piece: Piece,
     /// How many bytes of the header, or of the table, have arrived.
     filled: usize,
@@ -82,7 +82,7 @@ type Known<G> = <Memory<G> as LoaderMemory>::Known;
 
 /// A state of a loader, without its words: see [`Loader::go_back`].
 pub(super) struct Checkpoint<G: Growth> {
-    progress: Received,
+    progress: ReceiveState,
     /// The number of checksums.
     checksums: usize,
     /// The position in the words, if the header has arrived.
@@ -106,7 +106,7 @@ impl<C: Contents, G: Growth, S> Loader<C, G, S> {
     /// assert_eq!(received, bytes[..1_500]);
     /// ```
     pub fn write_received(&self, mut out: impl Write) -> io::Result<()> {
-        let Received { piece, filled, .. } = self.progress;
+        let ReceiveState { piece, filled, .. } = self.progress;
         let Some((_, loader)) = &self.body else {
             return out.write_all(&self.header_bytes[..filled]);
         };
@@ -160,7 +160,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
         Self {
             terms,
             hasher,
-            progress: Received { piece, filled: 0, received: 0, census: EMPTY_CENSUS },
+            progress: ReceiveState { piece, filled: 0, received: 0, census: EMPTY_CENSUS },
             header_bytes: [0; LEN],
             body: None,
             checksums: Checksums::new(0),
@@ -174,7 +174,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
     /// # Errors
     /// After an error, the loader is useless unless it [goes back](Self::go_back).
     pub(super) fn receive(&mut self, read: &mut ReadNext<'_>) -> Result<usize, LoadError> {
-        let Received { piece, filled, received, .. } = &mut self.progress;
+        let ReceiveState { piece, filled, received, .. } = &mut self.progress;
         let more = match piece {
             Piece::Start | Piece::Header => {
                 let end = if let Piece::Start = piece { START } else { LEN };
@@ -224,7 +224,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
     pub fn finish(self) -> Result<Filter<C, G, S>, LoadError> {
         let is_complete = self.is_complete();
         let Some((header, loader)) = self.body.filter(|_| is_complete) else {
-            let Received { filled, received, .. } = self.progress;
+            let ReceiveState { filled, received, .. } = self.progress;
             let start = &self.header_bytes[..filled.min(LEN)];
             return Err(Header::truncated(start, received));
         };
@@ -284,7 +284,7 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
             return Ok(());
         }
         let (layout, numbers, from) = (header.form.layout, header.form.numbers(), loader.arrived());
-        let Received { piece, filled, census, .. } = &mut self.progress;
+        let ReceiveState { piece, filled, census, .. } = &mut self.progress;
         let added = loader.check(|bytes| {
             add_census(layout, &numbers, from as u64, bytes, census);
             self.checksums.add(bytes).ok()
