@@ -20,6 +20,11 @@ const SIZE: (u32, u32) = (960, 540);
 const NAMES: u32 = 690;
 /// Distance between two names.
 const NAME_DISTANCE: usize = 20;
+/// Top of the first bar, left edge and largest length of the bars, and distance between two.
+const BARS_TOP: u32 = 44;
+const BARS_LEFT: i32 = 270;
+const BAR_LENGTH: i32 = 590;
+const BAR_DISTANCE: u32 = 30;
 const INK: RGBColor = RGBColor(0x1f, 0x23, 0x28);
 
 /// Points with a name and a look.
@@ -55,6 +60,7 @@ impl Series {
 
 /// A plot.
 #[derive(Clone, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 pub struct Chart {
     /// Name of the file, without `.svg`.
     pub name: &'static str,
@@ -65,6 +71,7 @@ pub struct Chart {
     log_x: bool,
     whole_x: bool,
     log_y: bool,
+    bars: bool,
     series: Vec<Series>,
 }
 
@@ -129,10 +136,21 @@ impl Chart {
         self.series.is_empty()
     }
 
+    /// Draws a bar for each series, in their order, in place of lines. Its length is the first `y`.
+    #[must_use]
+    pub fn bars(self) -> Self {
+        Self { bars: true, ..self }
+    }
+
     /// Returns the plot as the text of an SVG file.
     fn svg(&self) -> Result<String> {
         let mut svg = String::new();
-        let drawn = self.draw(SVGBackend::with_string(&mut svg, SIZE));
+        let drawn = if self.bars {
+            let height = BARS_TOP + BAR_DISTANCE * self.series.len() as u32 + 10;
+            self.draw_bars(SVGBackend::with_string(&mut svg, (SIZE.0, height)))
+        } else {
+            self.draw(SVGBackend::with_string(&mut svg, SIZE))
+        };
         drawn.with_context(|| format!("the plot {}", self.name))?;
         Ok(svg)
     }
@@ -223,6 +241,26 @@ impl Chart {
                 (34, at),
                 font.pos(Pos::new(HPos::Left, VPos::Center)),
             ))?;
+        }
+        Ok(root.present()?)
+    }
+
+    fn draw_bars(&self, backend: SVGBackend<'_>) -> Result<()> {
+        let root = backend.into_drawing_area();
+        root.fill(&WHITE)?;
+        let font = |size: u32, style| ("sans-serif", size, style).into_font().color(&INK);
+        root.draw(&Text::new(&*self.title, (20, 16), font(18, FontStyle::Bold)))?;
+        let longest = self.points().map(|point| point.1).fold(0.0, f64::max);
+        let tops = (BARS_TOP..).step_by(BAR_DISTANCE as usize).map(|top| top as i32);
+        for (Series { name, points, look, .. }, top) in self.series.iter().zip(tops) {
+            let time = points[0].1;
+            let end = BARS_LEFT + (time / longest * f64::from(BAR_LENGTH)) as i32;
+            let bar = Rectangle::new([(BARS_LEFT, top), (end, top + 20)], look.colour().filled());
+            root.draw(&bar)?;
+            let style = if look.is_strong { FontStyle::Bold } else { FontStyle::Normal };
+            let at = |horizontal| font(15, style).pos(Pos::new(horizontal, VPos::Center));
+            root.draw(&Text::new(&**name, (BARS_LEFT - 10, top + 10), at(HPos::Right)))?;
+            root.draw(&Text::new(format!("{time:.1}"), (end + 8, top + 10), at(HPos::Left)))?;
         }
         Ok(root.present()?)
     }

@@ -2,6 +2,7 @@
 
 mod filters;
 mod peer;
+mod plain;
 
 use guira::{
     Layout,
@@ -9,7 +10,10 @@ use guira::{
 };
 use guira_harness::plot::Look;
 
-use self::peer::{Alone, Owned, locked};
+use self::{
+    peer::{Alone, Owned, locked},
+    plain::Plain,
+};
 use crate::timing::filter_by;
 
 pub use self::{
@@ -21,6 +25,8 @@ pub use self::{
 /// Whether several threads can write at a time: every call takes a read-write lock, or they cannot.
 pub const LOCKED: &str = "behind a lock";
 pub const ALONE: &str = "no";
+/// The floor among them.
+pub const FLOOR: &str = "floor: no threads, 2^n buckets";
 
 /// A crate to compare with.
 #[derive(Clone, Copy)]
@@ -50,6 +56,7 @@ pub static ALL: &[Candidate] = &[
     forced("guira Plain4x16 scalar", Scalar, |size| with_kernel(Scalar, size)),
     forced("guira Plain4x16 AVX2", Avx2, |size| with_kernel(Avx2, size)),
     forced("guira Plain4x16 AVX-512", Avx512, |size| with_kernel(Avx512, size)),
+    other(FLOOR, 7, |size| Box::new(Owned(Plain::new(size.items)))),
     shared("atomic-cuckoo-filter", 1, "yes", filters::atomic),
     other("cuckoofilter", 2, |size| Box::new(Owned(filters::cuckoofilter(size)))),
     shared("RwLock<cuckoofilter>", 3, LOCKED, |size| locked(filters::cuckoofilter(size))),

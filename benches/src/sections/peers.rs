@@ -29,6 +29,10 @@ const POPULATIONS: usize = 4;
 /// The keys of all crates.
 const KEYS: Keys = Keys::new(11);
 
+/// What stands in README.md.
+const README: [&str; 6] =
+    [peers::FLOOR, "guira Plain4x16", "sbbf-rs", "xorf BinaryFuse16", "cuckoofilter", "papaya set"];
+
 /// Names of the two sizes.
 const SIZES: [&str; 2] = ["1 M items", "memory"];
 
@@ -74,8 +78,8 @@ impl Section for Peers {
 
     fn report(&self, results: &mut Results) {
         results.tables.push(("In memory, by one thread", self.brief("brief", |_| true)));
-        let is_shared = |peer: &Candidate| peer.writes != peers::ALONE;
-        results.tables.push(("What threads can share", self.brief("shared", is_shared)));
+        let is_first = |peer: &Candidate| README.contains(&peer.name);
+        results.tables.push(("What a reader compares first", self.brief("first", is_first)));
         results.tables.push(("Comparison with other crates", self.comparison()));
         self.add_charts(results);
     }
@@ -221,7 +225,14 @@ impl Peers {
                 latencies.push(Series::new(peer.look, peer.name, points));
             }
         }
-        results.charts.extend([lookups, inserts, latencies]);
+        let title = "Time of a lookup of an absent key in 128 MiB, one thread (ns)";
+        let mut absent = Chart::new("lookups", title).bars();
+        for (peer, batches, row) in self.measured().filter(|it| README.contains(&it.0.name)) {
+            let time = self.figure(&row, SIZES[1], "lookup, 0 % present");
+            let look = if batches { peer.look.variant() } else { peer.look };
+            absent.push(Series::new(look, row, vec![(0.0, time)]));
+        }
+        results.charts.extend([lookups, inserts, latencies, absent]);
     }
 }
 
