@@ -213,9 +213,9 @@ pub mod raw {
 }
 
 pub use bucket::Layout;
-pub use error::{BuildError, InsertBatchError, InsertError, MergeError};
+pub use error::{BuildError, Error, InsertBatchError, InsertError, MergeError};
 pub use filter::{
-    Contains, CuckooFilter, CuckooMap, ExpiringFilter, Filter, FilterBuilder,
+    Contains, CuckooFilter, CuckooMap, Dedup, ExpiringFilter, Filter, FilterBuilder,
     GrowingExpiringFilter, GrowingFilter, GrowingMap, Hashed, InsertMask, Insertion, Key, Life,
     StableHashBuilder, StableHasher, Values, kind,
 };

@@ -8,7 +8,7 @@ use std::{
 };
 
 /// The number of public methods that a user may have to choose from.
-const MAX_METHODS: usize = 106;
+const MAX_METHODS: usize = 108;
 
 /// A public method of the source.
 #[derive(Debug)]

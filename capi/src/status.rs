@@ -118,10 +118,13 @@ impl From<LoadError> for Status {
 impl From<io::Error> for Status {
     /// Sets `errno` for an error of a file.
     fn from(error: io::Error) -> Self {
-        if error.kind() == io::ErrorKind::OutOfMemory && error.raw_os_error().is_none() {
+        // The system's error is the source of one with a path.
+        let source = || error.get_ref()?.source()?.downcast_ref::<io::Error>()?.raw_os_error();
+        let code = error.raw_os_error().or_else(source);
+        if error.kind() == io::ErrorKind::OutOfMemory && code.is_none() {
             return Self::ErrNoMemory;
         }
-        set_errno(error.raw_os_error().unwrap_or(libc::EIO));
+        set_errno(code.unwrap_or(libc::EIO));
         Self::ErrIo
     }
 }

@@ -17,12 +17,13 @@ macro_rules! texts {
 #[cfg(feature = "std")]
 pub(crate) use texts;
 
+mod any;
 pub(crate) mod batch;
 mod build;
 
-use core::error::Error;
+use core::error;
 
-pub use self::{batch::InsertBatchError, build::BuildError};
+pub use self::{any::Error, batch::InsertBatchError, build::BuildError};
 use crate::Layout;
 
 /// Why an item was not inserted. The filter holds the same multiset of items as before.
@@ -100,7 +101,7 @@ texts! { InsertError:
         `ttl`, or without one a number of generations up to the `window`";
 }
 
-impl Error for InsertError {}
+impl error::Error for InsertError {}
 
 /// Why a filter was not merged into another one, which holds the same multiset of items as before.
 ///
@@ -176,7 +177,7 @@ texts! { MergeError:
         "the system refused memory to merge {bytes} bytes of buckets: free some, and merge again";
 }
 
-impl Error for MergeError {}
+impl error::Error for MergeError {}
 
 #[cfg(test)]
 pub(crate) mod tests {
@@ -186,14 +187,14 @@ pub(crate) mod tests {
 
     /// Checks the text of an error. Each is one sentence that says what to do.
     #[track_caller]
-    pub(crate) fn says(error: &dyn Error, expected: &str) {
+    pub(crate) fn says(error: &dyn error::Error, expected: &str) {
         assert_eq!(error.to_string(), expected);
         is_advice(error);
     }
 
     /// Checks that the text of an error is one sentence, and ends in what to do.
     #[track_caller]
-    pub(crate) fn is_advice(error: &dyn Error) {
+    pub(crate) fn is_advice(error: &dyn error::Error) {
         let text = error.to_string();
         let (_, advice) = text.split_once(": ").expect("advice after a colon");
         assert!(!advice.contains(": ") && !text.contains(". ") && !text.ends_with('.'), "{text}");

@@ -1,4 +1,4 @@
-//! The trait of everything that can be asked for a key.
+//! The traits of everything that can be asked for a key, and that takes each key once.
 
 use alloc::{boxed::Box, sync::Arc};
 use core::hash::BuildHasher;
@@ -6,8 +6,9 @@ use core::hash::BuildHasher;
 use super::{
     Filter, Key,
     batch::check_lengths,
-    kind::{Contents, Growth},
+    kind::{Contents, Expiring, Growth, Set},
 };
+use crate::InsertError;
 
 /// Anything that tells whether it contains a key: all filters, and whatever else implements it.
 ///
@@ -69,7 +70,48 @@ impl<C: Contents, G: Growth, S: BuildHasher, K: Key + ?Sized> Contains<K> for Fi
     }
 }
 
-/// Whatever leads to something that contains keys contains them, too.
+/// Anything that inserts a key unless it is there: sets and expiring sets, of a fixed size or
+/// growing, and whatever else implements it.
+///
+/// For code that drops what it has seen, whatever the filter is. Maps take a value with a key, so
+/// they are not among them.
+///
+/// ```
+/// use guira::{CuckooFilter, Dedup, GrowingFilter, InsertError};
+///
+/// fn distinct(seen: &impl Dedup<str>, keys: &[&str]) -> Result<usize, InsertError> {
+///     keys.iter().try_fold(0, |sum, key| Ok(sum + usize::from(seen.insert_new(key)?)))
+/// }
+///
+/// let keys = ["ani", "guira", "ani"];
+/// assert_eq!(distinct(&GrowingFilter::new(), &keys), Ok(2));
+/// assert_eq!(distinct(&CuckooFilter::with_capacity(10), &keys), Ok(2));
+/// ```
+pub trait Dedup<K: ?Sized>: Contains<K> {
+    /// Inserts a key unless it is there. Returns whether it was inserted: `insert_unique` of the
+    /// filter, without what else that returns. Of several threads that insert an absent key at
+    /// once, one gets `true`.
+    ///
+    /// # Errors
+    /// As `insert_unique`.
+    fn insert_new(&self, key: &K) -> Result<bool, InsertError>;
+}
+
+impl<G: Growth, S: BuildHasher, K: Key + ?Sized> Dedup<K> for Filter<Set, G, S> {
+    #[inline]
+    fn insert_new(&self, key: &K) -> Result<bool, InsertError> {
+        Ok(self.insert_unique(key)?.is_new())
+    }
+}
+
+impl<G: Growth, S: BuildHasher, K: Key + ?Sized> Dedup<K> for Filter<Expiring, G, S> {
+    #[inline]
+    fn insert_new(&self, key: &K) -> Result<bool, InsertError> {
+        Ok(self.insert_unique(key)?.is_new())
+    }
+}
+
+/// Whatever leads to one of these is one, too.
 macro_rules! by_reference {
     ($($pointer:ty),*) => {$(
         impl<K: ?Sized, F: Contains<K> + ?Sized> Contains<K> for $pointer {
@@ -83,6 +125,13 @@ macro_rules! by_reference {
                 K: Sized,
             {
                 (**self).contains_batch(keys, found)
+            }
+        }
+
+        impl<K: ?Sized, F: Dedup<K> + ?Sized> Dedup<K> for $pointer {
+            #[inline]
+            fn insert_new(&self, key: &K) -> Result<bool, InsertError> {
+                (**self).insert_new(key)
             }
         }
     )*};

@@ -25,7 +25,7 @@ use crate::{
     table::{Mixer, ShardedCounter},
 };
 pub use builder::FilterBuilder;
-pub use contains::Contains;
+pub use contains::{Contains, Dedup};
 use engine::Engine;
 pub use expiring::{ExpiringFilter, GrowingExpiringFilter, Life};
 #[cfg(feature = "std")]
@@ -150,10 +150,42 @@ impl<C: Contents, G: Growth> Filter<C, G> {
     /// let bytes = guira::CuckooFilter::with_capacity(1_000).to_bytes();
     /// assert!(guira::CuckooFilter::loader().bytes(&bytes).unwrap().is_empty());
     /// ```
-    #[doc(alias = "load")]
     #[cfg(feature = "std")]
     pub fn loader() -> Loader<C, G> {
         Loader::new()
+    }
+
+    /// Loads a filter from a file that [`save`](Self::save) wrote, as
+    /// [`Loader::file`] does. For a hasher, a clock, or a file from others, use
+    /// the [`loader`](Self::loader).
+    ///
+    /// # Errors
+    /// [`LoadError`], with a variant for each possible cause.
+    ///
+    /// ```no_run
+    /// let filter = guira::CuckooFilter::load("seen.guira")?;
+    /// # Ok::<(), guira::LoadError>(())
+    /// ```
+    #[cfg(feature = "std")]
+    pub fn load(path: impl AsRef<std::path::Path>) -> Result<Self, LoadError> {
+        Self::loader().file(path)
+    }
+
+    /// Loads a filter from the bytes that [`to_bytes`](Self::to_bytes) returned, as
+    /// [`Loader::bytes`] does. For a hasher, a clock, or bytes from others, use the
+    /// [`loader`](Self::loader).
+    ///
+    /// # Errors
+    /// [`LoadError`], with a variant for each possible cause.
+    ///
+    /// ```
+    /// let bytes = guira::CuckooFilter::with_capacity(1_000).to_bytes();
+    /// assert!(guira::CuckooFilter::from_bytes(&bytes)?.is_empty());
+    /// # Ok::<(), guira::LoadError>(())
+    /// ```
+    #[cfg(feature = "std")]
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, LoadError> {
+        Self::loader().bytes(bytes)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The errors of loading a snapshot.
 
-use core::error::Error;
-use std::io;
+use core::{error::Error, fmt};
+use std::{io, path::PathBuf};
 
 use crate::{KeyTypes, error::texts};
 
@@ -16,7 +16,8 @@ use crate::{KeyTypes, error::texts};
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum LoadError {
-    /// Reading failed. The [source](Error::source) tells why.
+    /// Reading failed. The text has the cause. If the loader opened a file, it has the path, too,
+    /// and the [source](Error::source) is the system's error.
     Io(io::Error),
     /// The bytes do not begin like a snapshot.
     NotASnapshot,
@@ -115,8 +116,7 @@ pub enum LoadError {
 }
 
 texts! { LoadError:
-    // The source tells what went wrong.
-    Self::Io(_) => "the snapshot could not be read: check its file or reader";
+    Self::Io(error) => "the snapshot could not be read: {error}";
     Self::NotASnapshot => "the bytes are not a snapshot of a filter: pass what was saved";
     Self::UnknownVersion(version) =>
         "the snapshot has format version {version}, which this release does not know: load it with \
@@ -162,7 +162,8 @@ texts! { LoadError:
 impl Error for LoadError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            Self::Io(error) => Some(error),
+            // The text of the error itself is part of this one's.
+            Self::Io(error) => error.source(),
             _ => None,
         }
     }
@@ -171,6 +172,25 @@ impl Error for LoadError {
 impl From<io::Error> for LoadError {
     fn from(error: io::Error) -> Self {
         Self::Io(error)
+    }
+}
+
+/// An error of the system, with the path of the file, which that has not.
+#[derive(Debug)]
+pub(super) struct FileError {
+    pub(super) path: PathBuf,
+    pub(super) error: io::Error,
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.path.display(), self.error)
+    }
+}
+
+impl Error for FileError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&self.error)
     }
 }
 
@@ -184,7 +204,6 @@ mod tests {
     #[test]
     fn errors_of_loads_say_what_to_do() {
         for error in [
-            LoadError::Io(ErrorKind::NotFound.into()),
             LoadError::NotASnapshot,
             LoadError::DamagedHeader,
             LoadError::OtherHasher,
@@ -196,6 +215,10 @@ mod tests {
         ] {
             is_advice(&error);
         }
+        says(
+            &LoadError::Io(ErrorKind::NotFound.into()),
+            "the snapshot could not be read: entity not found",
+        );
         says(
             &LoadError::UnknownVersion(7),
             "the snapshot has format version 7, which this release does not know: load it with the \

@@ -11,6 +11,7 @@ use std::{
 use super::{
     LoadError,
     checksums::Checksums,
+    error::FileError,
     header::{Header, HeaderBytes},
     receive::{Checkpoint, Memory, Piece, ReadNext, ReceiveState, Terms},
 };
@@ -187,8 +188,14 @@ impl<C: Contents, G: Growth, S: BuildHasher> Loader<C, G, S> {
     /// # Ok::<(), guira::LoadError>(())
     /// ```
     pub fn file(self, path: impl AsRef<Path>) -> Result<Filter<C, G, S>, LoadError> {
-        let mut file = File::open(path)?;
-        let loaded = self.reader(&mut file)?;
+        let path = path.as_ref();
+        let named =
+            |error: io::Error| io::Error::new(error.kind(), FileError { path: path.into(), error });
+        let mut file = File::open(path).map_err(named)?;
+        let loaded = self.reader(&mut file).map_err(|error| match error {
+            LoadError::Io(error) => LoadError::Io(named(error)),
+            other => other,
+        })?;
         match file.metadata()?.len().saturating_sub(file.stream_position()?) {
             0 => Ok(loaded),
             more => Err(LoadError::TrailingBytes { more }),
