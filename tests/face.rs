@@ -339,8 +339,16 @@ fn types_implement_the_traits_that_users_expect() {
         an_error::<guira::LoadError>();
         usable_everywhere::<guira::Dump>();
         let error = guira::LoadError::from(std::io::Error::other("unplugged"));
-        assert!(!error.to_string().contains("unplugged"), "the source is reported once");
-        assert_eq!(error.source().expect("a source").to_string(), "unplugged");
+        assert_eq!(error.to_string(), "the snapshot could not be read: unplugged");
+        assert!(error.source().is_none(), "the cause is reported once");
+        an_error::<guira::Error>();
+        let any: guira::Error = error.into();
+        assert_eq!(any.to_string(), "the snapshot could not be read: unplugged");
+        // The path, and behind it the error of the system.
+        let error = guira::CuckooFilter::load("no/such/file").expect_err("no such file");
+        assert!(error.to_string().contains("no/such/file: "), "{error}");
+        let source = error.source().and_then(|source| source.downcast_ref::<std::io::Error>());
+        assert_eq!(source.expect("its source").kind(), std::io::ErrorKind::NotFound);
         assert!(guira::LoadError::NotASnapshot.source().is_none());
     }
     #[cfg(feature = "stats")]

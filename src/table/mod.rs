@@ -288,8 +288,7 @@ pub use stripes::{AllStripes, Stripe, StripeGuard, Stripes};
 /// Buckets, stripes, and the protocol's steps on them. The space decides at compile time whether
 /// the table grows.
 ///
-/// A table knows items by their hashes alone. The layout of a table of a fixed size is a value of
-/// its space. Steps of tables that grow take the layout as a type parameter.
+/// A table knows items by their hashes alone. The layout is a value of its space.
 #[derive(Debug)]
 pub struct Table<S: Space> {
     space: S,

@@ -219,7 +219,7 @@ impl Space for FixedSpace {
 
     #[inline]
     fn load_both(&self, pair: &Pair) -> [Seen; 2] {
-        // Acquire: as in `Reader::read`.
+        // Acquire: a slot that is found is that of an insert, all of which is then seen.
         pair.buckets.map(|bucket| Seen { bucket, word: self.bucket(bucket).load(Acquire) })
     }
 
