@@ -66,7 +66,7 @@ fn has_ghosts(leveled: &Leveled) -> bool {
 
 /// Random items in the upper half of the first buckets, of which no bucket gets more than so many.
 /// (Before the table has doubled, only a part of them is used.)
-fn roomy(growth: &GrowingAddressing, each: u32, count: usize) -> Vec<Item> {
+fn roomy(addressing: &GrowingAddressing, each: u32, count: usize) -> Vec<Item> {
     let half = addressing.first() as usize / 2;
     let (mut rng, mut used, mut room) = (rng(77), vec![0; 2 * half], Vec::new());
     while room.len() < count {

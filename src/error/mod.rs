@@ -67,7 +67,9 @@ pub enum InsertError {
     /// [aliases](crate::Filter#the-contract-of-removal), `2 × slots per bucket` of them (half as
     /// many if both buckets are the same one). In a filter that grows: both buckets are full, and
     /// there are as many copies as one bucket has slots (three if it has two, unless both buckets
-    /// are the same one). (Splits cannot separate copies.) With
+    /// are the same one). (Splits cannot separate copies.) If it was built for more
+    /// [`copies`](crate::FilterBuilder::copies) than one, it takes four times as many as that says,
+    /// if that is more, but not all slots of both buckets. With
     /// [`max_copies`](crate::FilterBuilder::max_copies): there are that many copies.
     TooManyCopies,
     /// The value has more bits than the values of the map:

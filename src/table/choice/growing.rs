@@ -19,7 +19,7 @@ const UNBOUNDED: f64 = 12.0;
 
 /// Most buckets of a table, because an item names its buckets in 32 bits. There are fewer at first,
 /// because their number has as many.
-const MAX_BUCKETS: u64 = 1 << 32;
+const MAX_GROWN_BUCKETS: u64 = 1 << 32;
 
 /// Fewest buckets of the first size. Fewer are filled unevenly, so that searches in them fail.
 /// Under shuttle, tests grow filters by a few inserts.
@@ -216,7 +216,7 @@ fn sized(layout: Layout, target: f64, wanted: &Wanted) -> Option<Choice> {
     };
     // As many as meet the target, and do not need too many buckets, ghosts included.
     let doublings = most_doublings(f64::from(MAX_DOUBLINGS), |doublings| {
-        let fits = needed(doublings).is_none_or(|buckets| buckets <= MAX_BUCKETS);
+        let fits = needed(doublings).is_none_or(|buckets| buckets <= MAX_GROWN_BUCKETS);
         fits && full_rate(layout, doublings) <= target
     })?;
     let min_slots = match (capacity, needed(0.0)) {
@@ -229,7 +229,7 @@ fn sized(layout: Layout, target: f64, wanted: &Wanted) -> Option<Choice> {
     // As many as can grow as far as they must.
     let last = needed(doublings).unwrap_or(0) as f64;
     let first = first.max(libm::ceil(last / libm::exp2(doublings)) as u64);
-    if first >= MAX_BUCKETS {
+    if first >= MAX_GROWN_BUCKETS {
         return None;
     }
     // A layout with more slots takes less in the end, and is worth a first size that is a little
@@ -241,11 +241,11 @@ fn sized(layout: Layout, target: f64, wanted: &Wanted) -> Option<Choice> {
         if doublings < UNBOUNDED {
             return None;
         }
-        ((first as f64 * libm::exp2(doublings)) as u64).min(MAX_BUCKETS)
+        ((first as f64 * libm::exp2(doublings)) as u64).min(MAX_GROWN_BUCKETS)
     } else {
         // As many doublings as it takes, and the ghosts of no more than those.
         let enough = |doublings: &f64| {
-            let most = ((first as f64 * libm::exp2(*doublings)) as u64).min(MAX_BUCKETS);
+            let most = ((first as f64 * libm::exp2(*doublings)) as u64).min(MAX_GROWN_BUCKETS);
             needed(*doublings).is_some_and(|buckets| buckets <= most)
         };
         let whole = (0..MAX_DOUBLINGS).map(f64::from).take_while(|&whole| whole < doublings);

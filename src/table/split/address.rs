@@ -166,7 +166,7 @@ pub(in crate::table) struct Located {
 
 /// What a lookup of one item needs in a table of one size.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::table) struct Sought {
+pub(in crate::table) struct Probe {
     /// The buckets of both sides.
     pub(in crate::table) first: u64,
     pub(in crate::table) second: u64,
@@ -234,7 +234,7 @@ impl GrowingAddressing {
     }
 
     /// What a lookup of an item needs in a table of this size.
-    pub(super) fn seek_item(&self, item: &Item, size: Size) -> Sought {
+    pub(super) fn seek_item(&self, item: &Item, size: Size) -> Probe {
         let places = item.sides.map(|side| self.place_of_item(side, size));
         let pattern = |index: usize| {
             let pattern = self.leveled.pattern(item.sides[index].code, places[index].level);
@@ -243,7 +243,7 @@ impl GrowingAddressing {
         let levels = places.map(|place| empty(place.level));
         let starts = item.sides.map(|side| side.start);
         let [first, second] = places.map(|place| place.bucket.into());
-        Sought {
+        Probe {
             first,
             second,
             expected: Expected::new([pattern(0), pattern(1)], levels),
@@ -254,7 +254,7 @@ impl GrowingAddressing {
     /// As [`seek_item`](Self::seek_item), for a mixed hash.
     #[cfg(not(guira_vectors))]
     #[inline]
-    pub(super) fn seek(&self, mixed: u64, size: Size) -> Sought {
+    pub(super) fn seek(&self, mixed: u64, size: Size) -> Probe {
         self.seek_item(&self.item(mixed), size)
     }
 
@@ -262,7 +262,7 @@ impl GrowingAddressing {
     /// `Addressing::locate`. Both sides are halves of one register.
     #[cfg(guira_vectors)]
     #[inline(always)]
-    pub(super) fn seek(&self, mixed: u64, size: Size) -> Sought {
+    pub(super) fn seek(&self, mixed: u64, size: Size) -> Probe {
         use core::arch::x86_64::{
             __m128i, _mm_add_epi64, _mm_and_si128, _mm_cvtsi32_si128, _mm_cvtsi64_si128,
             _mm_cvtsi128_si64, _mm_mul_epu32, _mm_or_si128, _mm_set1_epi64x, _mm_shuffle_epi32,
@@ -321,7 +321,7 @@ impl GrowingAddressing {
             let levels = _mm_sub_epi64(_mm_unpacklo_epi64(level, level), is_split);
             let levels = _mm_slli_epi64::<{ LEVEL_SHIFT as i32 }>(levels);
             let second = _mm_unpackhi_epi64(buckets, buckets);
-            Sought {
+            Probe {
                 first: _mm_cvtsi128_si64(buckets) as u64,
                 second: _mm_cvtsi128_si64(second) as u64,
                 expected: Expected {
@@ -600,7 +600,7 @@ pub(super) const fn mask(bits: u32) -> u64 {
 
 #[cfg(all(test, guira_vectors))]
 mod tests {
-    use super::{Formulas, GrowingAddressing, Item, Located, Size, Sought};
+    use super::{Formulas, GrowingAddressing, Item, Located, Probe, Size};
     use crate::{
         bucket::Leveled,
         table::{finalize, mix::spread},
@@ -651,7 +651,7 @@ mod tests {
                         let words = addressing.seek_item(&addressing.item(mixed), size);
                         let found = [sought.first, sought.second].map(|bucket| bucket as u32);
                         assert_eq!((found, sought.stripe), (expected.buckets, expected.stripe));
-                        let of = |Sought { expected, .. }: Sought| {
+                        let of = |Probe { expected, .. }: Probe| {
                             let patterns = expected.patterns.to_array();
                             let compared = addressing.leveled().lanes.broadcast(lane);
                             let patterns = patterns.map(|pattern| pattern & compared);

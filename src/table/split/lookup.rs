@@ -4,7 +4,7 @@ use core::hint::select_unpredictable;
 
 use super::{
     GrowingAddressing, GrowingSpace, GrowingTable, GrowingWords, Item, Place, Seen, Side, Size,
-    Words, address::Sought,
+    Words, address::Probe,
 };
 #[cfg(guira_vectors)]
 use crate::table::Kernel;
@@ -53,13 +53,13 @@ macro_rules! with_kernel {
 /// What is looked up: an item, or what leads to one.
 pub(super) trait Target: Copy {
     /// What the first round needs in a table of this size.
-    fn seek(self, addressing: &GrowingAddressing, size: Size) -> Sought;
+    fn seek(self, addressing: &GrowingAddressing, size: Size) -> Probe;
 
     fn item(self, addressing: &GrowingAddressing) -> Item;
 }
 
 impl Target for Item {
-    fn seek(self, addressing: &GrowingAddressing, size: Size) -> Sought {
+    fn seek(self, addressing: &GrowingAddressing, size: Size) -> Probe {
         addressing.seek_item(&self, size)
     }
 
@@ -72,7 +72,7 @@ impl Target for Item {
 impl Target for u64 {
     #[expect(clippy::inline_always, reason = "so that it gets the instructions of its caller")]
     #[inline(always)]
-    fn seek(self, addressing: &GrowingAddressing, size: Size) -> Sought {
+    fn seek(self, addressing: &GrowingAddressing, size: Size) -> Probe {
         addressing.seek(self, size)
     }
 
@@ -213,7 +213,7 @@ impl GrowingTable {
         near: Near<'_>,
         target: impl Target,
     ) -> Round {
-        let Sought { first, second, expected, stripe } = target.seek(&self.addressing, self.hint());
+        let Probe { first, second, expected, stripe } = target.seek(&self.addressing, self.hint());
         let stripe = self.stripes.at(stripe as usize);
         let version = stripe.version();
         let words = load_near::<AVX>(near, first, second);

@@ -3,8 +3,8 @@
 #![expect(clippy::float_cmp, reason = "the numbers are passed on, or computed in the same way")]
 
 use super::{
-    BuildError, Choice, DEFAULT_SLOTS, Layout, MAX_BUCKETS, MAX_DOUBLINGS, MIN_BUCKETS, MIN_SLOTS,
-    UNBOUNDED, Wanted, buckets_for, choose, full_rate, ghosts_per_item, target_load,
+    BuildError, Choice, DEFAULT_SLOTS, Layout, MAX_DOUBLINGS, MAX_GROWN_BUCKETS, MIN_BUCKETS,
+    MIN_SLOTS, UNBOUNDED, Wanted, buckets_for, choose, full_rate, ghosts_per_item, target_load,
 };
 use crate::table::split::Limits;
 
@@ -34,7 +34,7 @@ fn buckets_are_the_fewest_for_so_many_items() {
             assert!(u128::from(items_at_target_load(layout, buckets - 1)) < items);
         }
         assert_eq!(buckets_for(layout, 0, 1), 0);
-        assert!(buckets_for(layout, u128::from(u64::MAX), 1) > MAX_BUCKETS);
+        assert!(buckets_for(layout, u128::from(u64::MAX), 1) > MAX_GROWN_BUCKETS);
     }
 }
 
@@ -77,13 +77,13 @@ fn check(wanted: &Wanted, choice: &Choice) {
     assert!((max_rate / full_rate(layout, doublings) - 1.0).abs() < 1e-12, "{wanted:?}");
     assert!(first_buckets >= MIN_BUCKETS && first_buckets * slots >= MIN_SLOTS, "{wanted:?}");
     assert!(items_at_target_load(layout, first_buckets) >= wanted.capacity.unwrap_or(0) as u64);
-    assert!((0.0..=15.0).contains(&doublings) && max_buckets <= MAX_BUCKETS, "{wanted:?}");
+    assert!((0.0..=15.0).contains(&doublings) && max_buckets <= MAX_GROWN_BUCKETS, "{wanted:?}");
     let Some(max_capacity) = wanted.max_capacity else {
         let named = wanted.capacity.is_some();
         assert!(named || first_buckets * slots >= DEFAULT_SLOTS);
         let full = full_rate(layout, doublings + 1e-4);
-        assert!(doublings >= UNBOUNDED || max_buckets == MAX_BUCKETS, "{wanted:?}");
-        let far = full > target || doublings > 14.9999 || max_buckets == MAX_BUCKETS;
+        assert!(doublings >= UNBOUNDED || max_buckets == MAX_GROWN_BUCKETS, "{wanted:?}");
+        let far = full > target || doublings > 14.9999 || max_buckets == MAX_GROWN_BUCKETS;
         return assert!(far, "{wanted:?} {choice:?}");
     };
     let whole = (0..=MAX_DOUBLINGS).find(|&d| first_buckets << d >= max_buckets).unwrap();
@@ -296,33 +296,39 @@ fn what_cannot_be_built_is_an_error() {
 #[cfg(target_pointer_width = "64")]
 fn there_are_at_most_four_billion_buckets() {
     for &layout in Layout::GROWING {
-        let largest = items_at_target_load(layout, MAX_BUCKETS - 1) as usize;
+        let largest = items_at_target_load(layout, MAX_GROWN_BUCKETS - 1) as usize;
         let wanted = |capacity, max_capacity| {
             choose(&Wanted { capacity, max_capacity, layout: Some(layout), ..ANY })
         };
         // Nearly the whole table at once: one bucket is left.
         let choice = wanted(Some(largest), None).unwrap();
-        assert_eq!((choice.first_buckets, choice.max_buckets), (MAX_BUCKETS - 1, MAX_BUCKETS));
+        assert_eq!(
+            (choice.first_buckets, choice.max_buckets),
+            (MAX_GROWN_BUCKETS - 1, MAX_GROWN_BUCKETS)
+        );
         let choice = wanted(Some(largest), Some(largest)).unwrap();
-        assert_eq!((choice.first_buckets, choice.max_buckets), (MAX_BUCKETS - 1, MAX_BUCKETS - 1));
+        assert_eq!(
+            (choice.first_buckets, choice.max_buckets),
+            (MAX_GROWN_BUCKETS - 1, MAX_GROWN_BUCKETS - 1)
+        );
         assert_eq!(choice.max_rate, full_rate(layout, 0.0));
         for capacity in [largest + 1, usize::MAX] {
             let error = Err(BuildError::CapacityTooLarge { capacity, layout });
             assert_eq!(wanted(Some(capacity), None), error);
         }
-        let largest = items_at_target_load(layout, MAX_BUCKETS) as usize;
+        let largest = items_at_target_load(layout, MAX_GROWN_BUCKETS) as usize;
         for capacity in [largest + 1, usize::MAX] {
             let error = Err(BuildError::CapacityTooLarge { capacity, layout });
             assert_eq!(wanted(Some(1), Some(capacity)), error, "{layout:?}");
         }
         // In between: not a power of two.
         let choice = wanted(Some(items_at_target_load(layout, 12_345_678) as usize), None).unwrap();
-        assert_eq!((choice.first_buckets, choice.max_buckets), (12_345_678, MAX_BUCKETS));
+        assert_eq!((choice.first_buckets, choice.max_buckets), (12_345_678, MAX_GROWN_BUCKETS));
         // All that it can ever hold, from the fewest buckets that can grow as far.
         let most = (largest as f64 / (1.0 + ghosts_per_item(layout, 15.0))) as usize;
         let choice = wanted(None, Some(most)).unwrap();
         let more = (1 << 17) * (5 - u64::from(layout.slots_per_bucket())) / 10;
         assert_eq!(choice.first_buckets, (1 << 17) + more);
-        assert!(choice.max_buckets > MAX_BUCKETS - 3, "{choice:?}");
+        assert!(choice.max_buckets > MAX_GROWN_BUCKETS - 3, "{choice:?}");
     }
 }

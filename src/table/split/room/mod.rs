@@ -17,7 +17,7 @@ pub(super) use search::{Outcome, Search, Victim};
 /// Largest number of times that one insert has buckets split because it finds no room.
 const MAX_SPLITS: u32 = 64;
 /// Fewest buckets of a table whose memory comes in steps of many buckets.
-const LARGE: u64 = 4_096;
+const IN_STEPS: u64 = 4_096;
 
 impl GrowingTable {
     /// The rest of `insert`, once both locations were full.
@@ -80,7 +80,7 @@ impl GrowingTable {
         }
         let size = self.size();
         let unsplit = search.buckets().filter(|&(_, level)| level == size.level);
-        if self.in_use() >= LARGE
+        if self.in_use() >= IN_STEPS
             && let Some((bucket, level)) = unsplit.min()
             && self.split_out_of_turn(bucket, level) == Ok(true)
         {
@@ -106,7 +106,7 @@ impl GrowingTable {
     pub(super) fn relieve(&self, search: &Search) {
         if search.is_long && !self.is_sparse() {
             // Not much of a small table at once.
-            let most = self.in_use() * u64::from(MAX_GROUPS) / LARGE;
+            let most = self.in_use() * u64::from(MAX_GROUPS) / IN_STEPS;
             let mut groups = 0..most.clamp(1, MAX_GROUPS.into());
             groups.all(|_| self.split_next(self.size()).is_ok());
         }
@@ -141,12 +141,12 @@ impl GrowingTable {
     ///
     /// Of the four slots of two buckets it is three: with short fingerprints, two items out of a
     /// few million that are no copies match two of four slots. Where copies are expected, it is
-    /// three times as many as expected, but not all slots, since an item may share its fingerprint
-    /// and its buckets with two others.
+    /// four times as many as expected, but not all slots, since an item may share its fingerprint
+    /// and its buckets with three others.
     fn too_many(&self, is_one_bucket: bool) -> usize {
         let slots = self.leveled().slots;
         let copies = self.limits.copies;
-        let expected = if copies > 1 { (3 * copies).min(2 * slots - 1) } else { 3 };
+        let expected = if copies > 1 { (4 * copies).min(2 * slots - 1) } else { 3 };
         (if is_one_bucket { slots } else { slots.max(expected) }) as usize
     }
 }

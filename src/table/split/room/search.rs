@@ -26,12 +26,12 @@ const PLACES: usize = 2 * REACH;
 /// Number of neighbours that are prefetched: most searches read no more.
 const MAX_PREFETCHED: usize = 3;
 /// Number of slots whose buckets are prefetched before the next one is read, in a large table.
-const AHEAD: usize = 8;
+const LOOKAHEAD: usize = 8;
 /// Smallest number of buckets of a large table. A smaller one stays in a second-level cache, and
 /// looking ahead takes more time there than it saves.
 const LARGE: u64 = 1 << 16;
-/// Largest number of leaves: those of a bucket are added when fewer than `AHEAD` are left.
-const MAX_LEAVES: usize = AHEAD + 8;
+/// Largest number of leaves: those of a bucket are added when fewer than `LOOKAHEAD` are left.
+const MAX_LEAVES: usize = LOOKAHEAD + 8;
 /// Marks the buckets from which a search starts.
 const NO_PARENT: u16 = u16::MAX;
 
@@ -294,7 +294,7 @@ impl GrowingTable {
         }
         let size = self.hint();
         let is_large = self.addressing.buckets(size) >= LARGE;
-        let ahead = if is_large { AHEAD } else { 1 };
+        let ahead = if is_large { LOOKAHEAD } else { 1 };
         let mut leaves = ArrayVec::<Leaf, MAX_LEAVES>::new();
         let mut expanded = 0;
         loop {

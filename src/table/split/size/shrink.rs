@@ -22,7 +22,7 @@ const REACH: usize = 256;
 
 /// A slot that could be moved to its other side.
 #[derive(Clone, Copy, Debug)]
-struct Move {
+struct Displaced {
     victim: Victim,
     /// The move that can be made after this one.
     after: Option<usize>,
@@ -160,14 +160,14 @@ impl GrowingTable {
     /// The search is breadth first, as that of an insert. But it must not find its room in the two
     /// buckets themselves.
     fn move_elsewhere(&self, pair: [u32; 2], steps: &mut u64) -> bool {
-        let mut moves = ArrayVec::<Move, REACH>::new();
+        let mut moves = ArrayVec::<Displaced, REACH>::new();
         // Those of the child first.
         for bucket in pair.into_iter().rev() {
             let word = load(self.bucket(bucket));
             moves.extend(self.moves(Seen { bucket, word }, None));
         }
         let mut next = 0;
-        while let Some(&Move { victim: Victim { side, place, .. }, .. }) = moves.get(next) {
+        while let Some(&Displaced { victim: Victim { side, place, .. }, .. }) = moves.get(next) {
             *steps += 1;
             let other = self.addressing.other(side);
             let to = self.addressing.place(other, self.hint());
@@ -178,7 +178,7 @@ impl GrowingTable {
             {
                 if !self.leveled().is_full(to.word) {
                     let mut last = Some(next);
-                    while let Some(Move { victim, after }) = last.map(|last| moves[last]) {
+                    while let Some(Displaced { victim, after }) = last.map(|last| moves[last]) {
                         // It is not if the path meets a bucket twice.
                         let is_moved = self.relocate::<GrowingWords>(victim, None);
                         last = after.filter(|_| is_moved);
@@ -198,11 +198,11 @@ impl GrowingTable {
         &self,
         Seen { bucket, word }: Seen,
         after: Option<usize>,
-    ) -> impl Iterator<Item = Move> {
+    ) -> impl Iterator<Item = Displaced> {
         let place = Place { bucket, level: level(word) };
         self.leveled().occupied_slots(word).map(move |slot| {
             let [side, _] = self.known(bucket, place.level, slot).sides;
-            Move { victim: Victim { side, place, slot }, after }
+            Displaced { victim: Victim { side, place, slot }, after }
         })
     }
 }
