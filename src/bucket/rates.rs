@@ -38,14 +38,19 @@ impl Layout {
     pub fn false_positive_rate_at(self, load_factor: f64) -> f64 {
         // Numbers that would mark an empty slot.
         let empty = match self.leveled() {
-            Some(_) => 0.0,
-            None if self.is_semi_sorted() => 16.0,
-            None => 1.0,
+            Some(_) => 0,
+            None if self.is_semi_sorted() => 16,
+            None => 1,
         };
-        let equal = 1.0 / (libm::exp2(f64::from(self.fingerprint_bits())) - empty);
+        let equal = 1.0 / ((1_u64 << self.fingerprint_bits()) - empty) as f64;
         let compared = f64::from(2 * self.slots_per_bucket()) * load_factor;
-        // 1 - (1 - equal)^compared, without cancellation.
-        -libm::expm1(compared * libm::log1p(-equal))
+        // 1 - (1 - equal)^compared by the binomial series, whose terms fall at least sixteenfold:
+        // `compared` is at most 16, and `equal` at most 1 / 255.
+        let terms = (0..13_u32).scan(-1.0, |term, k| {
+            *term *= -equal * (compared - f64::from(k)) / f64::from(k + 1);
+            Some(*term)
+        });
+        terms.sum()
     }
 }
 

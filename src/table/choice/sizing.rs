@@ -172,7 +172,8 @@ fn risk(slots: u32, copies: u32, bits: u32, keys: f64, buckets: u64) -> f64 {
     // So many aliases have no room in two buckets, and in one.
     let [in_two, in_one] = [2 * slots / copies + 1, slots / copies + 1];
     let sets = |keys: u32| powers(keys) / (1..=keys).map(f64::from).product::<f64>();
-    let alike = |bits: u32, keys: u32| libm::exp2(-f64::from(bits * (keys - 1)));
+    let alike =
+        |bits: u32, keys: u32| (1..keys).map(|_| 1.0 / (1_u64 << bits) as f64).product::<f64>();
     let aliases =
         buckets * sets(in_two) * alike(bits - 1, in_two) + sets(in_one) * alike(bits, in_one);
     3.0 * (local / buckets + aliases)
